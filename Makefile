@@ -1,0 +1,46 @@
+# Everything runs in .venv, made from the Python that `make` finds: only Python, its venv module and
+# make are needed on the machine.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test check format examples bench docs clean
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(STAMP): pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $(STAMP)
+
+demo: $(STAMP)  ## the main job on an embedded data set: a table and a picture
+	$(BIN)/mercer demo --picture demo.png
+
+test: $(STAMP)  ## all tests
+	$(BIN)/python -m pytest
+
+check: $(STAMP)  ## format, lint, types, import layers, doctests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest tests/test_layers.py
+	$(BIN)/python -m pytest --doctest-modules src/mercer
+
+format: $(STAMP)  ## format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+examples: $(STAMP)  ## run every example
+	for example in examples/*/*.py; do $(BIN)/python $$example || exit 1; done
+
+bench: $(STAMP)  ## the quick benchmarks against peers and against the machine's limit
+	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.accuracy
+
+docs: $(STAMP)  ## the documentation site, in site/
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(BIN)/mkdocs build --strict
+
+clean:  ## remove what was made
+	rm -rf $(VENV) site build dist demo.png output

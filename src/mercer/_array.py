@@ -1,0 +1,127 @@
+"""The seam to array libraries: the only module that asks which library an array is from.
+
+Everything else is written against the Array API namespace ``xp`` that :func:`namespace`
+returns, or against NumPy where :func:`is_numpy` says so.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import array_api_compat
+import numpy as np
+import scipy.sparse
+
+#: Dtypes whose every value float32 holds exactly; wider integers become float64.
+EXACT_IN_FLOAT32 = ("bool", "int8", "uint8", "int16", "uint16", "float16", "bfloat16", "float32")
+
+
+def is_sparse(X: Any) -> bool:
+    """Return whether ``X`` is a SciPy sparse matrix or array."""
+    return bool(scipy.sparse.issparse(X))
+
+
+def is_numpy(X: Any) -> bool:
+    """Return whether blocks of ``X`` are computed by NumPy (sparse rows included)."""
+    return isinstance(X, np.ndarray) or is_sparse(X)
+
+
+def is_foreign(X: Any) -> bool:
+    """Return whether ``X`` is an array of a library other than NumPy and SciPy."""
+    return not is_numpy(X) and bool(array_api_compat.is_array_api_obj(X))
+
+
+def namespace(X: Any) -> Any:
+    """Return the Array API namespace of ``X``; NumPy's for sparse rows."""
+    if is_numpy(X):
+        return array_api_compat.array_namespace(np.empty(0))
+    return array_api_compat.array_namespace(X)
+
+
+def dtype_name(X: Any) -> str:
+    """Return the dtype of ``X`` as a plain name such as ``"float32"``."""
+    return str(X.dtype).rsplit(".", 1)[-1]
+
+
+def floating_name(X: Any) -> str:
+    """Return the dtype that features of ``X`` are computed in, ``"float32"`` or ``"float64"``."""
+    return "float32" if dtype_name(X) in EXACT_IN_FLOAT32 else "float64"
+
+
+def is_real_number(X: Any) -> bool:
+    """Return whether the dtype of ``X`` is boolean, integer or real floating."""
+    name = dtype_name(X)
+    return name == "bool" or name.startswith(("int", "uint", "float", "bfloat"))
+
+
+def as_floating(X: Any, name: str) -> Any:
+    """Return ``X`` with floating dtype ``name``, without a copy where it has it already."""
+    if is_numpy(X):
+        return X.astype(np.dtype(name), copy=False)
+    xp = namespace(X)
+    return xp.astype(X, getattr(xp, name), copy=False)
+
+
+def empty_like_library(X: Any, shape: tuple[int, ...], name: str) -> Any:
+    """Return an uninitialised array in the library and on the device of ``X``."""
+    if is_numpy(X):
+        return np.empty(shape, dtype=name)
+    xp = namespace(X)
+    return xp.empty(shape, dtype=getattr(xp, name), device=array_api_compat.device(X))
+
+
+def to_numpy(X: Any) -> np.ndarray:
+    """Return ``X`` as a NumPy array, copied to the CPU if it lives elsewhere."""
+    if isinstance(X, np.ndarray):
+        return X
+    if is_sparse(X):
+        return np.asarray(X.toarray())
+    return np.asarray(array_api_compat.to_device(X, _host(X)))
+
+
+def _host(X: Any) -> Any:
+    """Return the name of the host device in the library of ``X``."""
+    xp = namespace(X)
+    if array_api_compat.is_array_api_strict_namespace(xp):
+        return xp.Device("CPU_DEVICE")
+    return "cpu"
+
+
+_moved: dict[tuple[int, str], tuple[weakref.ref, Any]] = {}
+
+
+def like(X: Any, parameter: np.ndarray) -> Any:
+    """Return ``parameter`` in the library, floating dtype and device of the block ``X``.
+
+    Drawn parameters are float64 NumPy arrays. What a block needs is made once and kept for
+    as long as the parameter lives, so that a thousand blocks cost one conversion and one
+    transfer. Integer parameters (indices) keep their dtype.
+    """
+    name = floating_name(X) if parameter.dtype.kind == "f" else str(parameter.dtype)
+    if is_numpy(X):
+        if parameter.dtype == np.dtype(name):
+            return parameter
+        key = (id(parameter), name)
+    else:
+        xp = namespace(X)
+        key = (id(parameter), f"{xp.__name__}:{array_api_compat.device(X)}:{name}")
+    found = _moved.get(key)
+    if found is not None and found[0]() is parameter:
+        return found[1]
+    if is_numpy(X):
+        moved = parameter.astype(name)
+        moved.flags.writeable = False
+    else:
+        moved = xp.asarray(
+            np.array(parameter, dtype=name), device=array_api_compat.device(X), copy=True
+        )
+    _moved[key] = (weakref.ref(parameter, lambda _: _moved.pop(key, None)), moved)
+    return moved
+
+
+def frozen(parameter: Any) -> np.ndarray:
+    """Return a drawn parameter as an array that refuses to be changed in place."""
+    array = np.ascontiguousarray(parameter)
+    array.flags.writeable = False
+    return array

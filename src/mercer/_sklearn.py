@@ -1,0 +1,136 @@
+"""The seam to scikit-learn: the only importer of its private names.
+
+It also holds the one place where input rows are checked, for NumPy, pandas, polars and
+sparse input through scikit-learn, and for arrays of other libraries by the same rules.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    _fit_context,
+)
+from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
+from sklearn.utils.validation import (
+    _check_feature_names,
+    check_array,
+    check_is_fitted,
+    validate_data,
+)
+
+from ._array import is_foreign, is_real_number
+
+__all__ = [
+    "RANDOM_STATE",
+    "BaseEstimator",
+    "ClassNamePrefixFeaturesOutMixin",
+    "HasMethods",
+    "Interval",
+    "Options",
+    "StrOptions",
+    "TransformerMixin",
+    "check_is_fitted",
+    "check_rows",
+    "checked",
+    "fit_context",
+]
+
+fit_context = _fit_context
+
+#: scikit-learn's three kinds of ``random_state``, and a NumPy ``Generator``.
+RANDOM_STATE = ["random_state", np.random.Generator]
+
+
+def checked(part: Any) -> Any:
+    """Return ``part`` after validating its parameters and those of the parts inside it.
+
+    scikit-learn validates the estimator whose ``fit`` is called, not the objects that are
+    its parameters.
+    """
+    part._validate_params()
+    for value in part.get_params(deep=False).values():
+        if hasattr(value, "_validate_params"):
+            checked(value)
+    return part
+
+
+def check_rows(X: Any, *, name: str = "X", owner: Any = None, reset: bool = False) -> Any:
+    """Return ``X`` as rows that the engine can cut into blocks, or say what is wrong.
+
+    Nothing is converted here but data frames (to the array they hold), sparse formats (to
+    CSR) and object columns that hold numbers; dtypes are converted block by block later,
+    and NaN and infinity are found there too.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame
+        The input.
+    name : str, default="X"
+        What to call it in errors.
+    owner : estimator or None, default=None
+        Whose ``n_features_in_`` and ``feature_names_in_`` to set or to compare with.
+    reset : bool, default=False
+        Set them (in ``fit``) instead of comparing.
+    """
+    if is_foreign(X):
+        return _check_foreign(X, name, owner, reset)
+    rules: dict[str, Any] = {
+        "accept_sparse": "csr",
+        "dtype": "numeric",
+        "ensure_all_finite": False,
+    }
+    try:
+        if owner is None:
+            rows = check_array(X, input_name=name, **rules)
+        else:
+            rows = validate_data(owner, X, reset=reset, **rules)
+    except (TypeError, ValueError) as error:
+        if "convert" in str(error) or "must be a string or a" in str(error):
+            raise type(error)(
+                f"{name} must hold numbers only, but it holds values that are none ({error}); "
+                "encode categories first, for example with sklearn.preprocessing.OneHotEncoder."
+            ) from error
+        raise
+    if not is_real_number(rows):
+        raise ValueError(
+            f"{name} must have a boolean, integer or real dtype, but its dtype is {rows.dtype}; "
+            f"convert it first, for example with {name}.astype('float64')."
+        )
+    if str(rows.dtype) == "float128":
+        raise ValueError(f"{name} has dtype float128; convert it to float64 first.")
+    return rows
+
+
+def _check_foreign(X: Any, name: str, owner: Any, reset: bool) -> Any:
+    """Check an array of a library other than NumPy by scikit-learn's rules."""
+    if X.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {X.ndim}D array instead: {name} has shape {tuple(X.shape)}. "
+            f"Reshape it to one row per sample, for example {name}[:, None] or {name}[None, :]."
+        )
+    if not is_real_number(X):
+        raise ValueError(
+            f"Complex data not supported: {name} has dtype {X.dtype}; "
+            "pass real and imaginary parts as columns of their own."
+        )
+    if X.shape[0] < 1 or X.shape[1] < 1:
+        raise ValueError(
+            f"Found array with 0 sample(s) or feature(s) (shape={tuple(X.shape)}) in {name} "
+            "while a minimum of 1 is required."
+        )
+    if owner is None:
+        return X
+    if reset:
+        _check_feature_names(owner, X, reset=True)
+        owner.n_features_in_ = int(X.shape[1])
+    elif X.shape[1] != owner.n_features_in_:
+        raise ValueError(
+            f"{name} has {X.shape[1]} features, but {type(owner).__name__} is expecting "
+            f"{owner.n_features_in_} features as input."
+        )
+    return X

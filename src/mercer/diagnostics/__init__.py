@@ -1,0 +1,5 @@
+"""Is it any good? Measured approximation error."""
+
+from .approximation import ApproximationError, approximation_error
+
+__all__ = ["ApproximationError", "approximation_error"]

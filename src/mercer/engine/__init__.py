@@ -1,0 +1,1 @@
+"""Who loops: row blocks, tiles, threads, memory budget and progress."""

@@ -1,0 +1,123 @@
+"""Who works: a thread per core over a list of tasks, BLAS held to one thread meanwhile."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+from .config import settings
+from .progress import Progress
+
+Task = TypeVar("Task")
+
+
+def run_tasks(
+    work: Callable[[Task], object], tasks: Sequence[Task], weight: Callable[[Task], int], label: str
+) -> None:
+    """Run ``work`` on every task, on as many threads as the settings allow.
+
+    Tasks are taken in order by whoever is free. The first error stops the others after
+    their current task and is raised here; so does an interruption from the keyboard.
+
+    Parameters
+    ----------
+    work : callable
+        Called as ``work(task)``; it must not touch what another task writes.
+    tasks : sequence
+        What to do.
+    weight : callable
+        How much of the whole a task is, for progress.
+    label : str
+        What the work is called in the progress bar.
+    """
+    workers = min(settings().workers(), len(tasks))
+    with single_threaded_blas(), Progress(label, sum(weight(task) for task in tasks)) as progress:
+        if workers <= 1:
+            for task in tasks:
+                work(task)
+                progress.advance(weight(task))
+                progress.show()
+            return
+        queue = _Queue(tasks)
+
+        def drain() -> None:
+            for task in queue:
+                work(task)
+                progress.advance(weight(task))
+
+        with ThreadPoolExecutor(workers, thread_name_prefix="mercer") as pool:
+            pending = {pool.submit(drain) for _ in range(workers)}
+            try:
+                while pending:
+                    done, pending = wait(pending, timeout=0.1, return_when=FIRST_EXCEPTION)
+                    for future in done:
+                        future.result()
+                    progress.show()
+            finally:
+                queue.close()
+
+
+class _Queue:
+    """Hands each task to one thread, until it is closed."""
+
+    def __init__(self, tasks: Sequence[Any]) -> None:
+        self._tasks = iter(tasks)
+        self._lock = threading.Lock()
+        self._open = True
+
+    def close(self) -> None:
+        self._open = False
+
+    def __iter__(self) -> Iterator[Any]:
+        while True:
+            with self._lock:
+                if not self._open:
+                    return
+                try:
+                    task = next(self._tasks)
+                except StopIteration:
+                    return
+            yield task
+
+
+_lock = threading.Lock()
+_holders = 0
+_limit: Any = None
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """Hold BLAS to one thread until the last of all concurrent holders leaves.
+
+    The limit is a setting of the whole process: were each caller to save and restore it, two
+    that overlap would restore each other's limit and leave BLAS on one thread for good.
+    """
+    global _holders, _limit
+    with _lock:
+        if _holders == 0:
+            _limit = _controller("torch" in sys.modules).limit(limits=1, user_api="blas")
+        _holders += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _holders -= 1
+            if _holders == 0:
+                _limit.restore_original_limits()
+                _limit = None
+
+
+@cache
+def _controller(with_torch: bool) -> ThreadpoolController:
+    """Return the handle on the BLAS libraries, looked up once (it scans what is loaded)."""
+    import numpy  # noqa: F401
+    import scipy.linalg  # noqa: F401
+
+    return ThreadpoolController()

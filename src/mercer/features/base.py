@@ -1,0 +1,168 @@
+"""The base of all feature maps: everything that is not the mathematics of one of them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+
+from .._array import namespace
+from .._random import Stream, seed_of
+from .._sklearn import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    check_is_fitted,
+    check_rows,
+    fit_context,
+)
+from ..engine.rows import map_rows, visit_rows
+from ..kernels.lengthscale import RowSummary
+
+
+class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A transformer whose inner products approximate one kernel.
+
+    A map says only its parameters, what it draws (``_draw``), what it computes from a block
+    of rows (``_map``) and which kernel it stands for (``_kernel``). This class does the
+    rest: validation, dtypes, sparse rows, blocks, threads, the memory budget, progress,
+    feature names, and other array libraries.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        The exact kernel that the map approximates.
+    seed_ : int
+        The seed of everything that was drawn; ``random_state=seed_`` gives the same map.
+    n_features_in_ : int
+        Columns of the input.
+
+    Examples
+    --------
+    A map of one's own, for the linear kernel:
+
+    >>> import numpy as np
+    >>> from mercer.features import FeatureMap
+    >>> from mercer.kernels import Polynomial
+    >>> class Identity(FeatureMap):
+    ...     def _kernel(self):
+    ...         return Polynomial(degree=1, coef0=0.0)
+    ...     def _draw(self, stream, n_features_in):
+    ...         return {}
+    ...     def _map(self, X, xp, out=None):
+    ...         return X
+    >>> Identity().fit_transform(np.eye(2))
+    array([[1., 0.],
+           [0., 1.]])
+    """
+
+    _parameter_constraints: dict = {}
+
+    @abstractmethod
+    def _kernel(self):
+        """Return the kernel that the map approximates, its parameters validated."""
+
+    @abstractmethod
+    def _draw(self, stream, n_features_in):
+        """Return what the map draws: a dictionary of fitted attributes.
+
+        Called once, in ``fit``, with ``kernel_`` known. It may depend on the dimension of
+        the input, never on the number of rows.
+        """
+
+    @abstractmethod
+    def _map(self, X, xp, out=None):
+        """Return the features of a block of rows: a pure function, in any array library.
+
+        ``X`` is dense or CSR. Where ``out`` is given (NumPy only) the result may be written
+        there and ``out`` returned.
+        """
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Draw the map for rows as wide as those of ``X``.
+
+        The rows themselves matter only where the kernel takes its lengthscale from data.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            NumPy, torch, CuPy or another Array API library, a data frame, or CSR.
+        y : ignored
+
+        Returns
+        -------
+        self : FeatureMap
+        """
+        for name in ("seed_", "_summary"):
+            self.__dict__.pop(name, None)
+        return self._fit_more(check_rows(X, owner=self, reset=True))
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y=None):
+        """Draw the map at the first block of a stream, and learn its lengthscale from all.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The next block of rows.
+        y : ignored
+
+        Returns
+        -------
+        self : FeatureMap
+        """
+        return self._fit_more(check_rows(X, owner=self, reset=not hasattr(self, "seed_")))
+
+    def transform(self, X):
+        """Return the features of the rows of ``X``.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            NumPy, torch, CuPy or another Array API library, a data frame, or CSR.
+
+        Returns
+        -------
+        Z : array of shape (n_samples, n_features_out)
+            In the library and on the device of ``X``: float32 for float32 and for integers
+            of up to 16 bits, float64 for all else. ``Z @ Z.T`` approximates ``kernel_(X)``.
+        """
+        check_is_fitted(self)
+        X = check_rows(X, owner=self)
+        xp = namespace(X)
+
+        def block_map(block, out=None):
+            with np.errstate(over="ignore", under="ignore"):
+                return self._map(block, xp, out)
+
+        return map_rows(block_map, X, self._n_features_out, label=type(self).__name__)
+
+    def _fit_more(self, X):
+        """Learn from the rows, and draw."""
+        kernel = self._kernel()
+        if kernel._needs_data():
+            self._summary = getattr(self, "_summary", None) or RowSummary()
+            visit_rows(self._summary.update, X)
+            kernel = kernel._from_summary(self._summary)
+        else:
+            visit_rows(_look, X)
+        self.kernel_ = kernel
+        if not hasattr(self, "seed_"):
+            self.seed_ = seed_of(self.random_state) if hasattr(self, "random_state") else 0
+        for name, value in self._draw(Stream(self.seed_), self.n_features_in_).items():
+            setattr(self, name, value)
+        probe = np.zeros((1, self.n_features_in_))
+        self._n_features_out = int(self._map(probe, namespace(probe)).shape[1])
+        return self
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.array_api_support = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _look(block):
+    """Do nothing with a block: taking it has checked that it is finite."""

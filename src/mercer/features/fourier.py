@@ -1,0 +1,164 @@
+"""Random Fourier features of shift-invariant kernels."""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+import numpy as np
+
+from .._sklearn import RANDOM_STATE, HasMethods, Interval, StrOptions, checked
+from ..kernels import Gaussian
+from ..ops.fourier import cosine_sine
+from ..ops.hadamard import padded_length
+from ..sketches import (
+    DenseProjection,
+    FastfoodProjection,
+    HadamardProjection,
+    draw_probabilities,
+    haar_directions,
+    spherical_directions,
+    spherical_structured_directions,
+)
+from .base import FeatureMap
+
+#: Projections that are stored as matrices: their directions.
+DENSE = {
+    "gaussian": spherical_directions,
+    "spherical": spherical_directions,
+    "orthogonal": haar_directions,
+    "ssf": spherical_structured_directions,
+}
+#: Projections that are products of fast transforms.
+STRUCTURED = {"hd3": HadamardProjection, "fastfood": FastfoodProjection}
+
+
+class RandomFourier(FeatureMap):
+    r"""Random Fourier features of a shift-invariant kernel.
+
+    With the columns of :math:`W` drawn from the spectral measure of :math:`k`, the features
+    :math:`z(x) = D^{-1/2} [\cos(W^\top x), \sin(W^\top x)]` satisfy
+    :math:`\mathbb{E}\, z(x)^\top z(y) = k(x, y)` [1]_, and :math:`z(x)^\top z(x) = 1`
+    exactly (for an even number of features). Frequencies that are orthogonal in blocks [2]_ have the same mean and a smaller
+    error; they are the default.
+
+    Parameters
+    ----------
+    kernel : Kernel, default=None
+        :class:`~mercer.Gaussian`, :class:`~mercer.Laplace`, :class:`~mercer.Matern`,
+        :class:`~mercer.ProductLaplace` or another kernel that knows its spectral measure;
+        ``None`` means ``Gaussian()``.
+    n_components : int, default=512
+        The number of features: a cosine and a sine for each frequency. Of an odd number
+        the last frequency has a cosine with a random offset only.
+    projection : str, default="auto"
+        How the directions of the frequencies are drawn. ``"orthogonal"``: Haar blocks;
+        ``"gaussian"`` and ``"spherical"``: independent (two names of one law, as the kernel
+        sets the lengths); ``"hd3"`` and ``"fastfood"``: products of Hadamard transforms,
+        for wide rows; ``"ssf"``: spherical structured points. ``"auto"`` is orthogonal,
+        or independent for :class:`~mercer.ProductLaplace`, whose frequencies are not
+        uniform in direction.
+    stratified : bool, default=True
+        Spread the lengths of the frequencies evenly over their law instead of drawing them
+        independently.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the frequencies.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        The exact kernel that the map approximates, its lengthscale a number.
+    projection_ : Projection
+        The frequencies, as a thing that multiplies.
+    projection_name_ : str
+        Which projection ``"auto"`` chose.
+    seed_ : int
+        The seed of everything that was drawn.
+
+    References
+    ----------
+    .. [1] A. Rahimi and B. Recht, "Random features for large-scale kernel machines",
+       NeurIPS 2007.
+    .. [2] F. Yu et al., "Orthogonal random features", NeurIPS 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import Gaussian, RandomFourier
+    >>> X = np.random.default_rng(0).standard_normal((100, 8))
+    >>> features = RandomFourier(Gaussian("median"), n_components=1024, random_state=0)
+    >>> Z = features.fit_transform(X)
+    >>> Z.shape
+    (100, 1024)
+    >>> bool(abs(Z @ Z.T - features.kernel_(X)).max() < 0.1)
+    True
+    """
+
+    _parameter_constraints = {
+        "kernel": [HasMethods("spectral_radii"), HasMethods("draw_frequencies"), None],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "projection": [StrOptions({"auto", *DENSE, *STRUCTURED})],
+        "stratified": ["boolean"],
+        "random_state": RANDOM_STATE,
+    }
+
+    def __init__(
+        self,
+        kernel=None,
+        *,
+        n_components=512,
+        projection="auto",
+        stratified=True,
+        random_state=None,
+    ):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.projection = projection
+        self.stratified = stratified
+        self.random_state = random_state
+
+    @property
+    def weights_(self):
+        """The frequencies as a matrix of shape (n_features_in_, ceil(n_components / 2))."""
+        return self.projection_.weights
+
+    def _kernel(self):
+        return checked(Gaussian() if self.kernel is None else self.kernel)
+
+    def _draw(self, stream, n_features_in):
+        size = -(-self.n_components // 2)
+        offset = stream.child("offset").generator().uniform(0, 2 * np.pi)
+        drawn = {"_offset": offset if self.n_components % 2 else 0.0}
+        if not hasattr(self.kernel_, "spectral_radii"):
+            return drawn | self._draw_independent(stream, n_features_in, size)
+        name = "orthogonal" if self.projection == "auto" else self.projection
+        u = draw_probabilities(stream.child("radii"), size, self.stratified)
+        directions = stream.child("directions")
+        if name in STRUCTURED:
+            # A frequency of the padded space, cut to the first coordinates, has the law of
+            # the space itself: the marginals of normal and t vectors are normal and t.
+            radii = self.kernel_.spectral_radii(u, padded_length(n_features_in))
+            projection = STRUCTURED[name](directions, n_features_in, size, radii)
+        else:
+            radii = self.kernel_.spectral_radii(u, n_features_in)
+            projection = DenseProjection(DENSE[name](directions, n_features_in, size) * radii)
+        return drawn | {"projection_": projection, "projection_name_": name}
+
+    def _draw_independent(self, stream, n_features_in, size):
+        """Draw frequencies of a kernel that is not isotropic."""
+        if self.projection not in ("auto", "gaussian"):
+            raise ValueError(
+                f"projection={self.projection!r} needs a kernel of the Euclidean distance, but "
+                f"the frequencies of {self.kernel_!r} are not uniform in direction; use "
+                "projection='auto'."
+            )
+        generator = stream.child("frequencies").generator()
+        weights = self.kernel_.draw_frequencies(generator, n_features_in, size)
+        return {"projection_": DenseProjection(weights), "projection_name_": "gaussian"}
+
+    def _map(self, X, xp, out=None):
+        target = None if out is None else out[:, : self.projection_.size]
+        phases = self.projection_.project(X, xp, target)
+        if self._offset:
+            phases[:, -1] += self._offset
+        return cosine_sine(phases, self.n_components, xp, out)
+

@@ -1,0 +1,233 @@
+"""The base of all kernels: from a formula for two blocks to a kernel of any two data sets."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from .._array import as_floating, floating_name, is_foreign, is_numpy, namespace
+from .._sklearn import BaseEstimator, check_rows, checked
+from ..engine.rows import map_rows, visit_rows
+from ..engine.tiles import pairwise, pairwise_matvec
+from .lengthscale import RowSummary
+
+
+class Kernel(BaseEstimator):
+    """An exact kernel k(x, y): its parameters and its formula.
+
+    Call it on two blocks of rows for the kernel matrix, on one for the symmetric matrix.
+    Kernels add and multiply (``Gaussian() + 0.5 * NTK(depth=2)``), work as the ``kernel``
+    of scikit-learn's estimators, and nest in a grid search (``kernel__lengthscale``).
+
+    A subclass stores its parameters, declares ``_parameter_constraints``, and writes
+    ``_tile`` and ``_diag``.
+    """
+
+    @abstractmethod
+    def _tile(self, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
+        """Return the kernel of two float64 blocks.
+
+        ``out``, a NumPy array, says in which precision and place the result is wanted; a
+        result that is not ``out`` is copied there.
+        """
+
+    @abstractmethod
+    def _diag(self, X: Any, xp: Any) -> Any:
+        """Return k(x, x) for the rows of a float64 block."""
+
+    def __call__(self, X: Any, Y: Any = None) -> Any:
+        """Return the kernel matrix of the rows of ``X`` and ``Y`` (or ``X`` and ``X``).
+
+        Parameters
+        ----------
+        X : array of shape (n_samples_X, n_features)
+            NumPy, torch, CuPy or another Array API library, a data frame, or CSR.
+        Y : array of shape (n_samples_Y, n_features), default=None
+            The other rows; ``None`` means ``X`` and computes half of the matrix.
+
+        Returns
+        -------
+        K : array of shape (n_samples_X, n_samples_Y)
+            In the library, on the device and in the floating dtype of ``X``. For two plain
+            vectors (as scikit-learn's ``KernelRidge`` passes them) a number.
+        """
+        if Y is not None and getattr(X, "ndim", 2) == 1 and getattr(Y, "ndim", 2) == 1:
+            return self._of_vectors(np.asarray(X), np.asarray(Y))
+        X, Y, kernel = self._prepared(X, Y)
+        return pairwise(kernel._tile_function(X), X, Y)
+
+    def diag(self, X: Any) -> Any:
+        """Return k(x, x) for the rows of ``X``.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        diagonal : array of shape (n_samples,)
+        """
+        X, _, kernel = self._prepared(X, None)
+        xp = namespace(X)
+
+        def column(block: Any, out: Any = None) -> Any:
+            values = kernel._diag(as_floating(block, "float64"), xp)[:, None]
+            return as_floating(values, floating_name(block))
+
+        return map_rows(column, X, 1, label="kernel diagonal")[:, 0]
+
+    def matvec(self, X: Any, v: Any, Y: Any = None) -> Any:
+        """Return ``k(X, Y) @ v`` without ever forming the matrix.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples_X, n_features)
+            Rows of the result.
+        v : array of shape (n_samples_Y,) or (n_samples_Y, n_vectors)
+            What to multiply with.
+        Y : array of shape (n_samples_Y, n_features), default=None
+            The rows that ``v`` belongs to; ``None`` means ``X``.
+
+        Returns
+        -------
+        product : array of shape (n_samples_X,) or (n_samples_X, n_vectors)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer.kernels import Gaussian
+        >>> X = np.arange(6.0).reshape(3, 2)
+        >>> kernel, v = Gaussian(lengthscale=2.0), np.ones(3)
+        >>> bool(np.allclose(kernel.matvec(X, v), kernel(X) @ v))
+        True
+        """
+        X, Y, kernel = self._prepared(X, Y)
+        Y = X if Y is None else Y
+        if is_numpy(X):
+            v = np.asarray(v)
+        if v.ndim not in (1, 2) or v.shape[0] != Y.shape[0]:
+            raise ValueError(
+                f"v must have one entry (or row) for each of the {Y.shape[0]} rows of "
+                f"{'X' if Y is X else 'Y'}, but its shape is {tuple(v.shape)}."
+            )
+        columns = v[:, None] if v.ndim == 1 else v
+        product = pairwise_matvec(kernel._tile_function(X), X, Y, columns)
+        return product[:, 0] if v.ndim == 1 else product
+
+    def fitted_to(self, X: Any) -> Kernel:
+        """Return this kernel with ``"median"`` and ``"scale"`` replaced by numbers from ``X``.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The data to take them from.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer.kernels import Gaussian
+        >>> Gaussian(lengthscale="median").fitted_to(np.asarray([[0.0], [1.0], [3.0]]))
+        Gaussian(lengthscale=2.0)
+        """
+        if not self._needs_data():
+            return self
+        summary = RowSummary()
+        visit_rows(summary.update, check_rows(X))
+        return self._from_summary(summary)
+
+    def _needs_data(self) -> bool:
+        """Return whether a parameter is to be taken from data, here or in a nested kernel."""
+        values = self.get_params(deep=True)
+        return any(
+            name.rpartition("__")[2] == "lengthscale" and isinstance(value, str)
+            for name, value in values.items()
+        )
+
+    def _from_summary(self, summary: RowSummary) -> Kernel:
+        """Return a copy with every data-dependent parameter taken from ``summary``."""
+        values = {}
+        for name, value in self.get_params(deep=False).items():
+            if isinstance(value, Kernel):
+                values[name] = value._from_summary(summary)
+            elif name == "lengthscale" and isinstance(value, str):
+                values[name] = summary.lengthscale(value, self._distance)
+        return clone(self).set_params(**values)
+
+    #: Which distance ``lengthscale="median"`` is the median of.
+    _distance = "euclidean"
+
+    def _prepared(self, X: Any, Y: Any) -> tuple[Any, Any, Kernel]:
+        """Return checked rows, and the kernel with its parameters checked and known."""
+        checked(self)
+        X = check_rows(X)
+        if Y is not None:
+            Y = check_rows(Y, name="Y")
+            if is_foreign(X) != is_foreign(Y):
+                raise TypeError(
+                    f"X and Y must come from one array library, but X is {type(X)} and Y is "
+                    f"{type(Y)}; convert one of them."
+                )
+            if X.shape[1] != Y.shape[1]:
+                raise ValueError(
+                    f"X and Y must have the same number of columns, but X has {X.shape[1]} and "
+                    f"Y has {Y.shape[1]}."
+                )
+        # The second argument is the training set wherever scikit-learn calls a kernel, so a
+        # lengthscale from data is the same number in fit and in predict.
+        return X, Y, self.fitted_to(X if Y is None else Y)
+
+    def _tile_function(self, X: Any) -> Callable[..., Any]:
+        """Return ``_tile`` bound to the library of ``X``, with overflow left to the formulas."""
+        xp = namespace(X)
+        if not is_numpy(X):
+            return lambda left, right, out=None: self._tile(left, right, xp, out)
+
+        def tile(left: Any, right: Any, out: Any = None) -> Any:
+            with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+                return self._tile(left, right, xp, out)
+
+        return tile
+
+    def _of_vectors(self, x: np.ndarray, y: np.ndarray) -> float:
+        """Return the kernel of two vectors."""
+        if self._needs_data():
+            raise ValueError(
+                f"{self!r} takes its lengthscale from data, but only two vectors came; call "
+                "kernel.fitted_to(X) first and use the kernel that it returns."
+            )
+        left, right = np.atleast_2d(x).astype(float), np.atleast_2d(y).astype(float)
+        return float(self._tile_function(left)(left, right)[0, 0])
+
+    def __add__(self, other: Any) -> Kernel:
+        from .algebra import Sum
+
+        return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: Any) -> Kernel:
+        from .algebra import Product, Scaled
+
+        if isinstance(other, Kernel):
+            return Product(self, other)
+        if isinstance(other, (int, float, np.integer, np.floating)):
+            return Scaled(self, float(other))
+        return NotImplemented
+
+    __rmul__ = __mul__
+
+
+def in_precision_of(out: Any, values: Any) -> Any:
+    """Return a float64 tile in the precision that ``out`` asks for."""
+    return values if out is None else as_floating(values, out.dtype.name)
+
+
+def refuse_overflow(largest: float, out: Any, formula: str, remedy: str) -> None:
+    """Raise an error if values as large as ``largest`` do not fit the result's dtype."""
+    dtype = np.dtype(float) if out is None else out.dtype
+    if not largest < np.finfo(dtype).max:
+        raise ValueError(f"{formula} overflows {dtype.name}; {remedy}.")
+

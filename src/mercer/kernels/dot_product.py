@@ -1,0 +1,99 @@
+"""Kernels of the inner product: exponential and polynomial."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+from .._sklearn import Interval
+from ..ops.norms import row_norms
+from ..ops.products import inner_products
+from .base import Kernel, in_precision_of, refuse_overflow
+from .stationary import LENGTHSCALE
+
+
+class Exponential(Kernel):
+    r"""The exponential kernel :math:`\exp(\langle x, y \rangle / \ell^2)`.
+
+    On rows of equal norm it is the Gaussian kernel up to a constant.
+
+    Parameters
+    ----------
+    lengthscale : float, "median" or "scale", default=1.0
+        The scale :math:`\ell`, or the rule that takes it from the data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import Exponential
+    >>> Exponential()(np.asarray([[1.0, 0.0]]), np.asarray([[1.0, 5.0]])).round(4)
+    array([[2.7183]])
+    """
+
+    _parameter_constraints: dict[str, Any] = {"lengthscale": LENGTHSCALE}
+
+    def __init__(self, lengthscale: float | str = 1.0) -> None:
+        self.lengthscale: Any = lengthscale
+
+    def _tile(self, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
+        return self._value(inner_products(X / self.lengthscale, Y / self.lengthscale), xp, out)
+
+    def _diag(self, X: Any, xp: Any) -> Any:
+        return self._value(row_norms(X / self.lengthscale, xp) ** 2, xp, None)
+
+    def _value(self, exponents: Any, xp: Any, out: Any) -> Any:
+        largest = float(xp.max(exponents))
+        values = xp.exp(in_precision_of(out, exponents))
+        refuse_overflow(
+            float(xp.max(values)),
+            out,
+            f"exp(<x, y> / lengthscale**2) with an exponent of {largest:.4g}",
+            "use a larger lengthscale or scale the rows of X down",
+        )
+        return values
+
+
+class Polynomial(Kernel):
+    r"""The polynomial kernel :math:`(\gamma \langle x, y \rangle + c)^p`.
+
+    Parameters
+    ----------
+    degree : int, default=3
+        The power :math:`p`.
+    gamma : float, default=1.0
+        The factor :math:`\gamma` (scikit-learn's default is one over the number of columns).
+    coef0 : float, default=1.0
+        The constant :math:`c`; not negative, or the kernel would not be positive definite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import Polynomial
+    >>> Polynomial(degree=2)(np.asarray([[1.0, 2.0]]), np.asarray([[3.0, 0.0]]))
+    array([[16.]])
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        "degree": [Interval(Integral, 1, None, closed="left")],
+        "gamma": [Interval(Real, 0, None, closed="neither")],
+        "coef0": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(self, degree: int = 3, gamma: float = 1.0, coef0: float = 1.0) -> None:
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+
+    def _tile(self, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
+        values = (self.gamma * inner_products(X, Y) + self.coef0) ** self.degree
+        refuse_overflow(
+            float(xp.max(xp.abs(values))),
+            out,
+            f"(gamma <x, y> + coef0)**{self.degree}",
+            "use a smaller gamma or degree, or scale the rows of X down",
+        )
+        return values
+
+    def _diag(self, X: Any, xp: Any) -> Any:
+        return (self.gamma * row_norms(X, xp) ** 2 + self.coef0) ** self.degree
+

@@ -1,0 +1,152 @@
+"""Kernels of wide ReLU networks: arc-cosine, NNGP and NTK, functions of angle and norms."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from .._array import is_numpy
+from .._sklearn import Interval, Options
+from ..ops.angles import RELU, STEP, TANGENT, relu_kernel
+from ..ops.distances import signed_half_chords
+from ..ops.norms import row_norms
+from .base import Kernel, in_precision_of, refuse_overflow
+
+
+class _Angular(Kernel):
+    """A kernel |x| |y| κ(angle), or κ(angle) alone; zero where a row is zero."""
+
+    def _layers(self) -> tuple[int, int]:
+        """Return the number of layers and which quantity of the last is the kernel."""
+        raise NotImplementedError
+
+    #: k(x, x) for a unit row.
+    def _at_one(self) -> float:
+        return 1.0
+
+    def _tile(self, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
+        depth, quantity = self._layers()
+        code, norms_x, norms_y = signed_half_chords(X, Y, xp)
+        values = relu_kernel(code, depth, quantity, xp, out)
+        if quantity == STEP:
+            norms_x, norms_y = xp.sign(norms_x), xp.sign(norms_y)
+        refuse_overflow(
+            self._at_one() * float(xp.max(norms_x)) * float(xp.max(norms_y)),
+            out,
+            f"{self!r} of rows with norms up to {float(xp.max(norms_x)):.3g}",
+            "scale the rows of X down or pass them in float64",
+        )
+        if is_numpy(code):
+            np.multiply(values, in_precision_of(out, norms_x)[:, None], out=values)
+            np.multiply(values, in_precision_of(out, norms_y)[None, :], out=values)
+            return values
+        return values * norms_x[:, None] * norms_y[None, :]
+
+    def _diag(self, X: Any, xp: Any) -> Any:
+        norms = row_norms(X, xp)
+        if self._layers()[1] == STEP:
+            return xp.sign(norms)
+        return self._at_one() * norms * norms
+
+
+class ArcCosine(_Angular):
+    r"""The arc-cosine kernel of order 0 or 1 (Cho & Saul 2009).
+
+    With :math:`\theta` the angle between x and y,
+
+    .. math:: k_0 = 1 - \theta/\pi, \qquad
+              k_1 = \|x\| \|y\| (\sin\theta + (\pi - \theta) \cos\theta) / \pi,
+
+    that is :math:`2\,\mathbb{E}[\sigma(w^\top x)\,\sigma(w^\top y)]` for a standard normal
+    :math:`w` and :math:`\sigma` the step or the ReLU function. Both are 0 where a row is
+    zero.
+
+    Parameters
+    ----------
+    order : {0, 1}, default=1
+        Step (0) or ReLU (1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import ArcCosine
+    >>> ArcCosine(order=1)(np.eye(2)).round(4)
+    array([[1.    , 0.3183],
+           [0.3183, 1.    ]])
+    """
+
+    _parameter_constraints: dict[str, Any] = {"order": [Options(Integral, {0, 1})]}
+
+    def __init__(self, order: int = 1) -> None:
+        self.order = order
+
+    def _layers(self) -> tuple[int, int]:
+        return 1, (STEP if self.order == 0 else RELU)
+
+
+_DEPTH = [Interval(Integral, 1, None, closed="left")]
+
+
+class NNGP(_Angular):
+    r"""The Gaussian process kernel of a ReLU network of infinite width.
+
+    :math:`\|x\| \|y\|\, \kappa_1(\kappa_1(\dots \kappa_1(\cos\theta)))`, the arc-cosine
+    function of order 1 applied once a layer.
+
+    Parameters
+    ----------
+    depth : int, default=1
+        The number of hidden layers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import NNGP
+    >>> NNGP(depth=2)(np.eye(2)).round(4)
+    array([[1.    , 0.4937],
+           [0.4937, 1.    ]])
+    """
+
+    _parameter_constraints: dict[str, Any] = {"depth": _DEPTH}
+
+    def __init__(self, depth: int = 1) -> None:
+        self.depth = depth
+
+    def _layers(self) -> tuple[int, int]:
+        return self.depth, RELU
+
+
+class NTK(_Angular):
+    r"""The neural tangent kernel of a ReLU network of infinite width.
+
+    With :math:`S_0 = K_0 = \cos\theta` and, for every hidden layer,
+    :math:`K_l = K_{l-1}\, \kappa_0(S_{l-1}) + S_l`, :math:`S_l = \kappa_1(S_{l-1})`, the
+    kernel is :math:`\|x\| \|y\|\, K_L`. On the diagonal it is :math:`(L + 1) \|x\|^2`.
+    The recursion runs on the angle, so that almost equal rows lose no digits.
+
+    Parameters
+    ----------
+    depth : int, default=1
+        The number L of hidden layers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import NTK
+    >>> NTK(depth=2)(np.eye(2)).round(4)
+    array([[3.    , 0.6857],
+           [0.6857, 3.    ]])
+    """
+
+    _parameter_constraints: dict[str, Any] = {"depth": _DEPTH}
+
+    def __init__(self, depth: int = 1) -> None:
+        self.depth = depth
+
+    def _layers(self) -> tuple[int, int]:
+        return self.depth, TANGENT
+
+    def _at_one(self) -> float:
+        return self.depth + 1.0

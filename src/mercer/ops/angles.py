@@ -1,0 +1,66 @@
+"""Kernels of ReLU networks as functions of the angle between two rows.
+
+With θ the angle and δ = 1 - κ₁(cos θ), one layer of the network maps (Cho & Saul 2009)
+
+    D = κ₀ = 1 - θ/π,    S = κ₁ = 1 - δ,    K ← K D + S,    θ ← 2 arcsin √(δ/2).
+
+The recursion runs on u = sin²(θ/2), never on the cosine: arccos has an infinite slope at
+±1, where a rounding error ε of the cosine becomes √(2ε) in the angle. From u follow
+θ = 2 arcsin √u, sin θ = 2 √(u(1-u)), cos θ = 1 - 2u, and δ/2 is the next u; it is at most
+1/2 because κ₁ ≥ 0, so only the first layer sees obtuse angles.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .._array import is_numpy
+
+#: Which quantity of the last layer is wanted.
+STEP, RELU, TANGENT = 0, 1, 2
+
+
+def relu_kernel(code: Any, depth: int, quantity: int, xp: Any, out: Any = None) -> Any:
+    """Return D, S or K of layer ``depth`` for unit rows at the given angles.
+
+    Parameters
+    ----------
+    code : float64 array
+        Angles, as :func:`mercer.ops.distances.signed_half_chords` codes them.
+    depth : int
+        Number of layers, at least 1.
+    quantity : {STEP, RELU, TANGENT}
+        D = κ₀, S = κ₁ (arc-cosine kernels, NNGP) or K (NTK) of the last layer.
+    out : NumPy array, optional
+        Where to put the result; its dtype is the precision of the recursion.
+    """
+    if is_numpy(code):
+        from ._jit import angles as jit
+
+        target = np.empty(code.shape) if out is None else out
+        jit.relu_layers(code, depth, quantity, target)
+        return target
+    return relu_kernel_twin(code, depth, quantity, xp)
+
+
+def relu_kernel_twin(code: Any, depth: int, quantity: int, xp: Any) -> Any:
+    """Return the same as :func:`relu_kernel`, in any array library."""
+    obtuse = code < 0
+    w = xp.abs(code)
+    u = xp.where(obtuse, 1 - w, w)
+    v = xp.where(obtuse, w, 1 - w)
+    acute = 2 * xp.asin(xp.sqrt(w))
+    theta = xp.where(obtuse, math.pi - acute, acute)
+    step = xp.where(obtuse, acute / math.pi, 1 - acute / math.pi)
+    delta = 2 * u - (2 * xp.sqrt(u * v) - theta * (v - u)) / math.pi
+    tangent = (v - u) * step + (1 - delta)
+    for _ in range(depth - 1):
+        u = xp.where(delta > 0, delta, xp.zeros_like(delta)) / 2
+        theta = 2 * xp.asin(xp.sqrt(u))
+        step = 1 - theta / math.pi
+        delta = 2 * u - (2 * xp.sqrt(u * (1 - u)) - theta * (1 - 2 * u)) / math.pi
+        tangent = tangent * step + (1 - delta)
+    return (step, 1 - delta, tangent)[quantity]

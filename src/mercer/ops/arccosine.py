@@ -1,0 +1,99 @@
+"""Features of the arc-cosine kernels from projections of the rows.
+
+``P`` holds the projections ``X W`` on directions ``W`` with ``E[w wᵀ] = I``. Where ``out``
+is given (NumPy only) ``P`` lies in it, where its features belong, and is changed in place.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .columns import join
+
+
+def plain(P: Any, order: int, xp: Any, out: Any = None) -> Any:
+    """Return √(2/m) ReLU(P), or √(2/m) Step(P), for m columns (Cho & Saul 2009)."""
+    scale = math.sqrt(2 / P.shape[1])
+    return _positive_part(P, order, scale, xp, out)
+
+
+def antithetic(P: Any, order: int, n_components: int, xp: Any, out: Any = None) -> Any:
+    """Return the plain features of the directions and of their negatives.
+
+    The linear half of the kernel is then exact for whole orthogonal blocks. Of an odd
+    number of components the last direction keeps one.
+    """
+    scale = math.sqrt(2 / n_components)
+    size = P.shape[1]
+    mirrored = -P[:, : n_components - size]
+    if out is None:
+        return xp.concat(
+            [_positive_part(P, order, scale, xp), _positive_part(mirrored, order, scale, xp)],
+            axis=1,
+        )
+    join([P, mirrored], xp, out)
+    return _positive_part(out, order, scale, xp, out)
+
+
+def deflated_relu(X: Any, norms: Any, P: Any, mean: float, xp: Any, out: Any = None) -> Any:
+    """Return features of the first-order kernel whose two lowest harmonics are exact.
+
+    ReLU(a) = (a + |a|)/2; the kernel of the linear half is <x, y>/2, and of |a| the mean
+    over directions is known too, so that only the rest is left to chance.
+    """
+    half = math.sqrt(0.5)
+    scale = math.sqrt(0.5 / P.shape[1])
+    if out is not None:
+        from ._jit import arccosine as jit
+
+        jit.deflate_relu(P, scale, (norms * (mean * scale)).astype(P.dtype))
+        rest = P
+    else:
+        rest = xp.abs(P) * scale - (mean * scale) * norms[:, None]
+    return join([X * half, (mean * half) * norms[:, None], rest], xp, out)
+
+
+def deflated_step(unit: Any, norms: Any, P: Any, mean: float, xp: Any, out: Any = None) -> Any:
+    """Return features of the order-zero kernel whose two lowest harmonics are exact.
+
+    ``P`` are the projections of the unit rows. A zero row, where the kernel is undefined,
+    gets zero features.
+    """
+    half = math.sqrt(0.5)
+    scale = math.sqrt(0.5 / P.shape[1])
+    constant = xp.astype(norms > 0, unit.dtype)[:, None] * half
+    if out is not None:
+        from ._jit import arccosine as jit
+
+        jit.deflate_step(P, scale, mean)
+        rest = P
+    else:
+        rest = (xp.sign(P) - mean * P) * scale
+    return join([constant, unit * (mean * half), rest], xp, out)
+
+
+def _positive_part(P: Any, order: int, scale: float, xp: Any, out: Any = None) -> Any:
+    """Return ``scale`` times ReLU (order 1) or Step (order 0) of ``P``."""
+    if out is not None:
+        from ._jit import arccosine as jit
+
+        jit.rectify(P, order, scale)
+        return P
+    if order == 0:
+        return xp.astype(P > 0, P.dtype) * scale
+    return xp.where(P > 0, P, xp.zeros_like(P)) * scale
+
+
+def mean_projection(n_features: int | None) -> float:
+    """Return E|<w, x>| for a unit row x and directions w of norm √d; ``None``: Gaussian w.
+
+    Examples
+    --------
+    >>> round(mean_projection(3), 4), round(mean_projection(None), 4)
+    (0.866, 0.7979)
+    """
+    if n_features is None:
+        return math.sqrt(2 / math.pi)
+    half = n_features / 2
+    return math.sqrt(n_features / math.pi) * math.exp(math.lgamma(half) - math.lgamma(half + 0.5))

@@ -1,0 +1,99 @@
+"""Distances between rows that keep their digits where rows almost coincide."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._array import is_numpy, is_sparse
+from .norms import unit_rows
+from .products import dense, inner_products
+
+#: Pairs closer than this, relative to their norms, are measured from their difference: in
+#: |x|² + |y|² - 2<x, y> the digits that matter have cancelled there.
+NEAR = 1e-4
+
+
+def squared_distances(X: Any, Y: Any, xp: Any) -> Any:
+    """Return the matrix of squared Euclidean distances of two float64 blocks.
+
+    Dense rows are centred first, which changes no distance but removes most of the
+    cancellation; pairs that are still close for their norms are recomputed from their
+    difference, so that equal rows are at distance exactly 0.
+    """
+    if not is_sparse(X) and not is_sparse(Y):
+        centre = xp.mean(Y, axis=0, keepdims=True)
+        X, Y = (X - centre, X - centre) if X is Y else (X - centre, Y - centre)
+    squares_x, squares_y = _squares(X, xp), _squares(Y, xp)
+    products = inner_products(X, Y)
+    if is_numpy(X) and not is_sparse(X) and not is_sparse(Y):
+        from ._jit import distances as jit
+
+        jit.finish_distances(products, X, Y, squares_x, squares_y, NEAR)
+        return products
+    total = squares_x[:, None] + squares_y[None, :]
+    distances = total - 2 * products
+    return _recompute(distances, distances < NEAR * total, X, Y, xp, 1.0)
+
+
+def signed_half_chords(X: Any, Y: Any, xp: Any) -> tuple[Any, Any, Any]:
+    """Return the angles between rows, coded without loss, and the norms of the rows.
+
+    The code ``s`` of an angle θ is sin²(θ/2) up to 90 degrees and -cos²(θ/2) beyond: small
+    angles and small supplements both keep their relative precision, where the cosine has
+    lost it. An angle of exactly 180 degrees is coded by the tiny number -1e-300.
+
+    Returns
+    -------
+    code, norms_x, norms_y : arrays of shape (n, m), (n,) and (m,)
+    """
+    unit_x, norms_x = unit_rows(X, xp)
+    unit_y, norms_y = (unit_x, norms_x) if X is Y else unit_rows(Y, xp)
+    cosines = inner_products(unit_x, unit_y)
+    if is_numpy(X) and not is_sparse(X) and not is_sparse(Y):
+        from ._jit import distances as jit
+
+        jit.finish_chords(cosines, unit_x, unit_y, NEAR)
+        return cosines, norms_x, norms_y
+    near, far = (1 - cosines) / 2, (1 + cosines) / 2
+    near = _recompute(4 * near, near < NEAR, unit_x, unit_y, xp, 1.0) / 4
+    far = _recompute(4 * far, far < NEAR, unit_x, unit_y, xp, -1.0) / 4
+    tiny = xp.full_like(far, 1e-300)
+    return xp.where(cosines < 0, -xp.where(far > tiny, far, tiny), near), norms_x, norms_y
+
+
+def manhattan_distances(X: Any, Y: Any, xp: Any) -> Any:
+    """Return the matrix of sums of absolute differences of the rows of two blocks."""
+    if is_numpy(X):
+        from scipy.spatial.distance import cdist
+
+        return cdist(dense(X), dense(Y), metric="cityblock")
+    total = xp.zeros((X.shape[0], Y.shape[0]), dtype=X.dtype, device=X.device)
+    for column in range(X.shape[1]):
+        total = total + xp.abs(X[:, column][:, None] - Y[:, column][None, :])
+    return total
+
+
+def _squares(X: Any, xp: Any) -> Any:
+    """Return the squared norms of the rows."""
+    if is_sparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=float).ravel()
+    return xp.sum(X * X, axis=1)
+
+
+def _recompute(distances: Any, close: Any, X: Any, Y: Any, xp: Any, sign: float) -> Any:
+    """Return ``distances`` with the close pairs measured as |x - sign y|², none negative."""
+    rows, columns = xp.nonzero(close)
+    if rows.shape[0] == 0:
+        return xp.where(distances > 0, distances, xp.zeros_like(distances))
+    if is_sparse(X) or is_sparse(Y):
+        difference = X[rows] - sign * Y[columns]
+        exact = _squares(difference, xp) if is_sparse(difference) else (difference**2).sum(axis=1)
+    else:
+        difference = xp.take(X, rows, axis=0) - sign * xp.take(Y, columns, axis=0)
+        exact = xp.sum(difference * difference, axis=1)
+    flat = xp.reshape(distances, (-1,))
+    flat[rows * distances.shape[1] + columns] = exact
+    result = xp.reshape(flat, distances.shape)
+    return xp.where(result > 0, result, xp.zeros_like(result))

@@ -1,0 +1,33 @@
+"""Cosine and sine of the same phases, the non-linearity of random Fourier features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._array import is_numpy
+
+
+def cosine_sine(phases: Any, n_components: int, xp: Any, out: Any = None) -> Any:
+    """Return ``sqrt(2 / m) [cos(phases), sin(phases)]`` for ``m = n_components`` columns.
+
+    Parameters
+    ----------
+    phases : array of shape (n, ceil(m / 2))
+        The phases. With ``out`` they may already lie in its first columns.
+    n_components : int
+        Columns of the result; of an odd number the last phase has no sine.
+    out : NumPy array of shape (n, m), optional
+        Where to put the result.
+    """
+    size = phases.shape[1]
+    scale = (2 / n_components) ** 0.5
+    if is_numpy(phases) and out is not None:
+        from ._jit import fourier as jit
+
+        cosines = out[:, :size]
+        if phases.__array_interface__["data"] != cosines.__array_interface__["data"]:
+            cosines[...] = phases
+        jit.cosine_sine_rows[out.dtype.name](out, size, scale)
+        return out
+    sines = xp.sin(phases[:, : n_components - size])
+    return xp.concat([xp.cos(phases), sines], axis=1) * scale

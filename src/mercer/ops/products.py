@@ -1,0 +1,50 @@
+"""Products of a block of rows, dense or CSR, with a matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._array import is_numpy, is_sparse
+
+#: Share of non-zeros above which a dense product of a sparse block is the faster one: BLAS does
+#: some thirty multiplications in the time of one that is looked up.
+DENSE_ENOUGH = 1 / 30
+
+
+def product(X: Any, weights: Any, out: Any = None) -> Any:
+    """Return ``X @ weights``, into ``out`` if given (NumPy only)."""
+    if is_sparse(X):
+        X = densified(X)
+        if is_sparse(X):
+            result = X @ weights
+            if out is None:
+                return result
+            out[...] = result
+            return out
+    if out is None:
+        return X @ weights
+    return np.matmul(X, weights, out=out)
+
+
+def inner_products(X: Any, Y: Any) -> Any:
+    """Return the dense matrix of inner products of the rows of ``X`` and ``Y``."""
+    if is_numpy(X):
+        X, Y = densified(X), densified(Y)
+        if is_sparse(X) or is_sparse(Y):
+            result = X @ Y.T
+            return result.toarray() if is_sparse(result) else np.asarray(result)
+    return X @ Y.T
+
+
+def densified(X: Any) -> Any:
+    """Return a sparse block as a dense one where that makes its products faster."""
+    if is_sparse(X) and X.nnz > DENSE_ENOUGH * X.shape[0] * X.shape[1]:
+        return X.toarray()
+    return X
+
+
+def dense(X: Any) -> Any:
+    """Return a block of rows as a dense array."""
+    return X.toarray() if is_sparse(X) else X

@@ -1,0 +1,64 @@
+"""A projection: a random matrix with few rows in the mind and one product to offer."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from .._array import frozen, like
+from ..ops.products import product
+
+
+class Projection(ABC):
+    """A random matrix of shape (n_features, size) that multiplies blocks of rows.
+
+    Attributes
+    ----------
+    n_features, size : int
+        The shape.
+    """
+
+    n_features: int
+    size: int
+
+    @abstractmethod
+    def project(self, X: Any, xp: Any, out: Any = None) -> Any:
+        """Return ``X @ W`` for a block, in ``out`` if given (NumPy only)."""
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The matrix W itself, of shape (n_features, size)."""
+        return np.asarray(self.project(np.eye(self.n_features), np))
+
+
+class DenseProjection(Projection):
+    """A projection that is stored as a matrix.
+
+    Parameters
+    ----------
+    weights : array of shape (n_features, size)
+        The matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.sketches import DenseProjection
+    >>> DenseProjection(np.ones((2, 3))).project(np.eye(2), np)
+    array([[1., 1., 1.],
+           [1., 1., 1.]])
+    """
+
+    def __init__(self, weights: np.ndarray) -> None:
+        self._weights = frozen(weights)
+        self.n_features, self.size = self._weights.shape
+
+    def project(self, X: Any, xp: Any, out: Any = None) -> Any:
+        """Return ``X @ W`` for a block, in ``out`` if given (NumPy only)."""
+        return product(X, like(X, self._weights), out)
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The matrix W itself, of shape (n_features, size)."""
+        return self._weights
