@@ -32,6 +32,16 @@ def is_foreign(X: Any) -> bool:
     return not is_numpy(X) and bool(array_api_compat.is_array_api_obj(X))
 
 
+def is_supported(X: Any) -> bool:
+    """Return whether ``X`` is of a library whose arrays can be sliced and written to."""
+    return bool(
+        is_numpy(X)
+        or array_api_compat.is_torch_array(X)
+        or array_api_compat.is_cupy_array(X)
+        or array_api_compat.is_array_api_strict_namespace(namespace(X))
+    )
+
+
 def namespace(X: Any) -> Any:
     """Return the Array API namespace of ``X``; NumPy's for sparse rows."""
     if is_numpy(X):

@@ -15,7 +15,14 @@ from sklearn.base import (
     TransformerMixin,
     _fit_context,
 )
-from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Interval,
+    Options,
+    StrOptions,
+    generate_invalid_param_val,
+    make_constraint,
+)
 from sklearn.utils.validation import (
     _check_feature_names,
     check_array,
@@ -23,7 +30,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ._array import is_foreign, is_real_number
+from ._array import is_foreign, is_real_number, is_supported
 
 __all__ = [
     "RANDOM_STATE",
@@ -38,6 +45,7 @@ __all__ = [
     "check_rows",
     "checked",
     "fit_context",
+    "invalid_values",
 ]
 
 fit_context = _fit_context
@@ -57,6 +65,17 @@ def checked(part: Any) -> Any:
         if hasattr(value, "_validate_params"):
             checked(value)
     return part
+
+
+def invalid_values(constraints: list[Any]) -> list[Any]:
+    """Return values that each break one of the constraints of a parameter."""
+    values = []
+    for constraint in constraints:
+        try:
+            values.append(generate_invalid_param_val(make_constraint(constraint)))
+        except NotImplementedError:
+            continue
+    return values
 
 
 def check_rows(X: Any, *, name: str = "X", owner: Any = None, reset: bool = False) -> Any:
@@ -108,6 +127,12 @@ def check_rows(X: Any, *, name: str = "X", owner: Any = None, reset: bool = Fals
 
 def _check_foreign(X: Any, name: str, owner: Any, reset: bool) -> Any:
     """Check an array of a library other than NumPy by scikit-learn's rules."""
+    if not is_supported(X):
+        raise TypeError(
+            f"{name} is a {type(X).__module__}.{type(X).__name__}; NumPy, SciPy CSR, torch and "
+            "CuPy arrays and data frames are supported: convert it, for example with "
+            f"numpy.asarray({name})."
+        )
     if X.ndim != 2:
         raise ValueError(
             f"Expected 2D array, got {X.ndim}D array instead: {name} has shape {tuple(X.shape)}. "

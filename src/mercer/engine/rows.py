@@ -63,5 +63,3 @@ def visit_rows(function: Callable[[Any], object], X: Any, *, name: str = "X") ->
     row_bytes = np.dtype(dtype).itemsize * X.shape[1]
     for start, stop in cut(X.shape[0], block_rows(X.shape[0], row_bytes, is_numpy(X))):
         function(take(X, start, stop, dtype, name))
-
-

@@ -16,14 +16,15 @@ from .threads import run_tasks
 #: Rows and columns of a tile: 2 MiB in float64, two of which share the cache with their rows.
 CPU_TILE = 512
 DEVICE_TILE = 8192
-#: A tile in flight holds its inner products, its result and one temporary, in float64.
-TILE_COPIES = 3
+#: Tiles in flight at once on a thread: inner products, the result, and the temporaries of a
+#: formula; measured at most five in float64, for a sum of kernels.
+TILE_COPIES = 8
 
 #: Called as ``tile(X, Y, out=None)`` on float64 blocks.
 Tile = Callable[..., Any]
 
 
-def pairwise(tile: Tile, X: Any, Y: Any | None) -> Any:
+def pairwise(tile: Tile, X: Any, Y: Any) -> Any:
     """Return the matrix of ``tile`` over all pairs of rows; only half of it if ``Y`` is ``None``.
 
     Blocks are handed over in float64 whatever the input: a float32 inner product of two

@@ -38,8 +38,8 @@ class RandomFourier(FeatureMap):
     With the columns of :math:`W` drawn from the spectral measure of :math:`k`, the features
     :math:`z(x) = D^{-1/2} [\cos(W^\top x), \sin(W^\top x)]` satisfy
     :math:`\mathbb{E}\, z(x)^\top z(y) = k(x, y)` [1]_, and :math:`z(x)^\top z(x) = 1`
-    exactly (for an even number of features). Frequencies that are orthogonal in blocks [2]_ have the same mean and a smaller
-    error; they are the default.
+    exactly (for an even number of features). Frequencies that are orthogonal in blocks [2]_
+    have the same mean and a smaller error; they are the default.
 
     Parameters
     ----------
@@ -161,4 +161,3 @@ class RandomFourier(FeatureMap):
         if self._offset:
             phases[:, -1] += self._offset
         return cosine_sine(phases, self.n_components, xp, out)
-

@@ -150,7 +150,7 @@ class Kernel(BaseEstimator):
 
     def _from_summary(self, summary: RowSummary) -> Kernel:
         """Return a copy with every data-dependent parameter taken from ``summary``."""
-        values = {}
+        values: dict[str, Any] = {}
         for name, value in self.get_params(deep=False).items():
             if isinstance(value, Kernel):
                 values[name] = value._from_summary(summary)
@@ -230,4 +230,3 @@ def refuse_overflow(largest: float, out: Any, formula: str, remedy: str) -> None
     dtype = np.dtype(float) if out is None else out.dtype
     if not largest < np.finfo(dtype).max:
         raise ValueError(f"{formula} overflows {dtype.name}; {remedy}.")
-

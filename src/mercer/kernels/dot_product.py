@@ -36,10 +36,10 @@ class Exponential(Kernel):
         self.lengthscale: Any = lengthscale
 
     def _tile(self, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
-        return self._value(inner_products(X / self.lengthscale, Y / self.lengthscale), xp, out)
+        return self._value(inner_products(X, Y) * self.lengthscale**-2.0, xp, out)
 
     def _diag(self, X: Any, xp: Any) -> Any:
-        return self._value(row_norms(X / self.lengthscale, xp) ** 2, xp, None)
+        return self._value((row_norms(X, xp) / self.lengthscale) ** 2, xp, None)
 
     def _value(self, exponents: Any, xp: Any, out: Any) -> Any:
         largest = float(xp.max(exponents))
@@ -96,4 +96,3 @@ class Polynomial(Kernel):
 
     def _diag(self, X: Any, xp: Any) -> Any:
         return (self.gamma * row_norms(X, xp) ** 2 + self.coef0) ** self.degree
-

@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from numbers import Integral
 from typing import Any
 
-import numpy as np
-
-from .._array import is_numpy
 from .._sklearn import Interval, Options
 from ..ops.angles import RELU, STEP, TANGENT, relu_kernel
 from ..ops.distances import signed_half_chords
 from ..ops.norms import row_norms
-from .base import Kernel, in_precision_of, refuse_overflow
+from .base import Kernel, refuse_overflow
 
 
 class _Angular(Kernel):
     """A kernel |x| |y| κ(angle), or κ(angle) alone; zero where a row is zero."""
 
+    @abstractmethod
     def _layers(self) -> tuple[int, int]:
         """Return the number of layers and which quantity of the last is the kernel."""
-        raise NotImplementedError
 
-    #: k(x, x) for a unit row.
     def _at_one(self) -> float:
+        """Return k(x, x) for a unit row."""
         return 1.0
 
     def _tile(self, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
         depth, quantity = self._layers()
         code, norms_x, norms_y = signed_half_chords(X, Y, xp)
-        values = relu_kernel(code, depth, quantity, xp, out)
         if quantity == STEP:
             norms_x, norms_y = xp.sign(norms_x), xp.sign(norms_y)
         refuse_overflow(
@@ -38,11 +35,7 @@ class _Angular(Kernel):
             f"{self!r} of rows with norms up to {float(xp.max(norms_x)):.3g}",
             "scale the rows of X down or pass them in float64",
         )
-        if is_numpy(code):
-            np.multiply(values, in_precision_of(out, norms_x)[:, None], out=values)
-            np.multiply(values, in_precision_of(out, norms_y)[None, :], out=values)
-            return values
-        return values * norms_x[:, None] * norms_y[None, :]
+        return relu_kernel(code, (norms_x, norms_y), depth, quantity, xp, out)
 
     def _diag(self, X: Any, xp: Any) -> Any:
         norms = row_norms(X, xp)

@@ -53,7 +53,7 @@ class Isotropic(Kernel):
         return self._radius_quantiles(probabilities, n_features) / self.lengthscale
 
     def _tile(self, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
-        squared = squared_distances(X / self.lengthscale, Y / self.lengthscale, xp)
+        squared = squared_distances(X, Y, xp) * self.lengthscale**-2.0
         return self._profile(in_precision_of(out, squared), xp)
 
     def _diag(self, X: Any, xp: Any) -> Any:

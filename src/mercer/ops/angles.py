@@ -23,13 +23,22 @@ from .._array import is_numpy
 STEP, RELU, TANGENT = 0, 1, 2
 
 
-def relu_kernel(code: Any, depth: int, quantity: int, xp: Any, out: Any = None) -> Any:
-    """Return D, S or K of layer ``depth`` for unit rows at the given angles.
+def relu_kernel(
+    code: Any,
+    norms: tuple[Any, Any],
+    depth: int,
+    quantity: int,
+    xp: Any,
+    out: Any = None,
+) -> Any:
+    """Return D, S or K of layer ``depth`` at the given angles, times the norms of the rows.
 
     Parameters
     ----------
     code : float64 array
         Angles, as :func:`mercer.ops.distances.signed_half_chords` codes them.
+    norms : pair of arrays of shape (n,) and (m,)
+        What to multiply rows and columns with.
     depth : int
         Number of layers, at least 1.
     quantity : {STEP, RELU, TANGENT}
@@ -41,13 +50,14 @@ def relu_kernel(code: Any, depth: int, quantity: int, xp: Any, out: Any = None) 
         from ._jit import angles as jit
 
         target = np.empty(code.shape) if out is None else out
-        jit.relu_layers(code, depth, quantity, target)
+        left, right = (side.astype(target.dtype, copy=False) for side in norms)
+        jit.relu_layers(code, left, right, depth, quantity, target)
         return target
-    return relu_kernel_twin(code, depth, quantity, xp)
+    return relu_kernel_twin(code, depth, quantity, xp) * (norms[0][:, None] * norms[1][None, :])
 
 
 def relu_kernel_twin(code: Any, depth: int, quantity: int, xp: Any) -> Any:
-    """Return the same as :func:`relu_kernel`, in any array library."""
+    """Return the same as :func:`relu_kernel` for unit rows, in any array library."""
     obtuse = code < 0
     w = xp.abs(code)
     u = xp.where(obtuse, 1 - w, w)

@@ -26,6 +26,8 @@ def squared_distances(X: Any, Y: Any, xp: Any) -> Any:
         centre = xp.mean(Y, axis=0, keepdims=True)
         X, Y = (X - centre, X - centre) if X is Y else (X - centre, Y - centre)
     squares_x, squares_y = _squares(X, xp), _squares(Y, xp)
+    if not bool(xp.isfinite(xp.max(squares_x) + xp.max(squares_y))):
+        raise ValueError("Squared distances of rows this long overflow float64; scale X down.")
     products = inner_products(X, Y)
     if is_numpy(X) and not is_sparse(X) and not is_sparse(Y):
         from ._jit import distances as jit
@@ -93,7 +95,5 @@ def _recompute(distances: Any, close: Any, X: Any, Y: Any, xp: Any, sign: float)
     else:
         difference = xp.take(X, rows, axis=0) - sign * xp.take(Y, columns, axis=0)
         exact = xp.sum(difference * difference, axis=1)
-    flat = xp.reshape(distances, (-1,))
-    flat[rows * distances.shape[1] + columns] = exact
-    result = xp.reshape(flat, distances.shape)
-    return xp.where(result > 0, result, xp.zeros_like(result))
+    distances[close] = exact
+    return xp.where(distances > 0, distances, xp.zeros_like(distances))

@@ -77,8 +77,8 @@ def _overload_arcsine_ratio(w):
 
 
 @numba.njit(**_OPTIONS)
-def relu_layers(code, depth, quantity, out):
-    """Write D (0), S (1) or K (2) of the last layer to ``out``, in its dtype."""
+def relu_layers(code, norms_x, norms_y, depth, quantity, out):
+    """Write D (0), S (1) or K (2) of the last layer, times the norms, to ``out``."""
     n, m = code.shape
     u = np.empty(m, out.dtype)
     step = np.empty(m, out.dtype)
@@ -88,12 +88,11 @@ def relu_layers(code, depth, quantity, out):
         _first_layer(code[i], u, step, relu, tangent)
         for _ in range(1, depth):
             _next_layer(u, step, relu, tangent)
-        if quantity == 0:
-            out[i, :] = step
-        elif quantity == 1:
-            out[i, :] = relu
-        else:
-            out[i, :] = tangent
+        values = step if quantity == 0 else (relu if quantity == 1 else tangent)
+        norm = norms_x[i]
+        for j in range(m):
+            # The product of the norms comes first: it is the same for (i, j) and (j, i).
+            out[i, j] = values[j] * (norm * norms_y[j])
 
 
 @numba.njit(**_OPTIONS)

@@ -48,7 +48,11 @@ def _by_library(row, start, size, scale):
 @numba.njit(**_OPTIONS)
 def _single(out, size, scale):
     half, one, factor = np.float32(0.5), np.float32(1.0), np.float32(scale)
-    s1, s2, s3 = np.float32(-1.6666654611e-1), np.float32(8.3321608736e-3), np.float32(-1.9515295891e-4)
+    s1, s2, s3 = (
+        np.float32(-1.6666654611e-1),
+        np.float32(8.3321608736e-3),
+        np.float32(-1.9515295891e-4),
+    )
     c1, c2, c3 = (
         np.float32(4.166664568298827e-2),
         np.float32(-1.388731625493765e-3),

@@ -1,0 +1,45 @@
+"""Rows that checks are run on, and the tolerances of their comparisons."""
+
+from __future__ import annotations
+
+import numpy as np
+
+#: Largest relative difference that rounding may make, by dtype, in units of the largest entry.
+TOLERANCE = {"float32": 1e-5, "float64": 1e-12}
+
+
+def ordinary_rows(n_rows, n_features, dtype="float64", seed=0):
+    """Return normal rows of about unit norm."""
+    generator = np.random.default_rng(seed)
+    rows = generator.standard_normal((n_rows, n_features)) / n_features**0.5
+    return rows.astype(dtype)
+
+
+def telling_rows(n_features, seed=1):
+    """Return seven rows among which every kind of pair occurs: far, near, opposite, scaled."""
+    rows = ordinary_rows(7, n_features, seed=seed)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    rows[1] = rows[0] + 0.1 * rows[2]
+    rows[3] = -0.9 * rows[2]
+    rows[4] *= 2.0
+    return rows
+
+
+def assert_close(actual, expected, tolerance, what):
+    """Raise an error unless the arrays agree within ``tolerance`` of the largest entry."""
+    actual, expected = np.asarray(actual, dtype=float), np.asarray(expected, dtype=float)
+    assert actual.shape == expected.shape, (
+        f"{what}: the shapes differ, {actual.shape} and {expected.shape}"
+    )
+    error = abs(actual - expected).max() if actual.size else 0.0
+    bound = tolerance * max(abs(expected).max(), 1e-300) if actual.size else 0.0
+    assert error <= bound, f"{what}: differs by {error:.3g}, more than {bound:.3g}"
+
+
+def raised(function, *kinds):
+    """Return the message of the error that ``function()`` must raise."""
+    try:
+        function()
+    except kinds as error:
+        return str(error)
+    raise AssertionError(f"no {' or '.join(kind.__name__ for kind in kinds)} was raised")
