@@ -22,13 +22,15 @@ def squared_distances(X: Any, Y: Any, xp: Any) -> Any:
     cancellation; pairs that are still close for their norms are recomputed from their
     difference, so that equal rows are at distance exactly 0.
     """
+    left, right = X, Y
     if not is_sparse(X) and not is_sparse(Y):
         centre = xp.mean(Y, axis=0, keepdims=True)
-        X, Y = (X - centre, X - centre) if X is Y else (X - centre, Y - centre)
-    squares_x, squares_y = _squares(X, xp), _squares(Y, xp)
+        left = X - centre
+        right = left if X is Y else Y - centre
+    squares_x, squares_y = _squares(left, xp), _squares(right, xp)
     if not bool(xp.isfinite(xp.max(squares_x) + xp.max(squares_y))):
         raise ValueError("Squared distances of rows this long overflow float64; scale X down.")
-    products = inner_products(X, Y)
+    products = inner_products(left, right)
     if is_numpy(X) and not is_sparse(X) and not is_sparse(Y):
         from ._jit import distances as jit
 

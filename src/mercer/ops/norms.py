@@ -24,10 +24,9 @@ def row_norms(X: Any, xp: Any) -> Any:
     """
     if is_sparse(X):
         largest = abs(X).max(axis=1).toarray().ravel()
-        safe = np.where(largest > 0, largest, 1.0)
-        scaled = X.multiply((1 / safe)[:, None]).tocsr()
-        squares = np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel()
-        return (largest * np.sqrt(squares)).astype(X.dtype, copy=False)
+        scaled = _divided(X, np.where(largest > 0, largest, 1.0))
+        scaled.data **= 2
+        return largest * np.sqrt(np.asarray(scaled.sum(axis=1)).ravel())
     if is_numpy(X):
         with np.errstate(over="ignore", under="ignore"):
             squares = np.einsum("ij,ij->i", X, X)
@@ -45,5 +44,11 @@ def unit_rows(X: Any, xp: Any) -> tuple[Any, Any]:
     norms = row_norms(X, xp)
     safe = xp.where(norms > 0, norms, xp.ones_like(norms))
     if is_sparse(X):
-        return scipy.sparse.csr_array(X.multiply((1 / safe)[:, None])), norms
+        return _divided(X, safe), norms
     return X / safe[:, None], norms
+
+
+def _divided(X: Any, divisors: np.ndarray) -> Any:
+    """Return sparse rows divided each by its number."""
+    data = X.data / np.repeat(divisors, np.diff(X.indptr)).astype(X.dtype, copy=False)
+    return scipy.sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)

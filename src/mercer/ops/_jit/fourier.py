@@ -27,11 +27,14 @@ _LARGEST_64 = 1.5e6
 
 @numba.njit(**_OPTIONS)
 def _beyond(row, size, limit):
-    """Return how many phases are too large; a count, because a maximum is not vectorised."""
+    """Return how many phases are too large or not a number.
+
+    A count, because a maximum is not vectorised.
+    """
     bound = row.dtype.type(limit)
     count = 0
     for j in range(size):
-        count += 1 if abs(row[j]) > bound else 0
+        count += 0 if abs(row[j]) <= bound else 1
     return count
 
 
@@ -40,6 +43,11 @@ def _by_library(row, start, size, scale):
     """Serve the phases from ``start`` on by the system's cosine, and sine where it has a place."""
     for j in range(start, size):
         phase = np.float64(row[j])
+        if not math.isfinite(phase):
+            raise ValueError(
+                "The product of X with the frequencies overflows; scale X down, use a larger "
+                "lengthscale, or pass X in float64."
+            )
         row[j] = math.cos(phase) * scale
         if size + j < row.shape[0]:
             row[size + j] = math.sin(phase) * scale

@@ -1,0 +1,42 @@
+"""``mercer info``: what a bug report should contain."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+import click
+
+#: Packages whose versions matter, with the extra that brings the optional ones.
+PACKAGES = {
+    "numpy": "",
+    "scipy": "",
+    "scikit-learn": "",
+    "numba": "",
+    "array-api-compat": "",
+    "matplotlib": "plot",
+    "pyarrow": "tables",
+    "torch": "torch",
+}
+
+
+@click.command("info", short_help="Show versions, cores and the memory budget.")
+def command() -> None:
+    """Show versions, cores and the memory budget, as bug reports need them."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from .. import __version__
+    from ..engine.config import settings
+
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_row("mercer", __version__)
+    table.add_row("python", f"{platform.python_version()} on {platform.system()}")
+    for package, extra in PACKAGES.items():
+        try:
+            table.add_row(package, version(package))
+        except PackageNotFoundError:
+            table.add_row(package, f"not installed (pip install 'mercer\\[{extra}]')")
+    table.add_row("threads", str(settings().workers()))
+    table.add_row("memory budget", f"{settings().memory / 1e9:g} GB beside input and output")
+    Console().print(table)

@@ -1,0 +1,62 @@
+"""Tests of the command line."""
+
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+import mercer
+from mercer.cli import COMMANDS, main
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, list(arguments))
+
+
+def test_help_teaches_every_command():
+    text = run("--help").output
+    assert "Kernel methods at any size" in text
+    for name in COMMANDS:
+        assert name in text
+        assert run(name, "--help").exit_code == 0
+
+
+def test_version():
+    assert mercer.__version__ in run("--version").output
+
+
+def test_info_names_versions_and_the_budget():
+    result = run("info")
+    assert result.exit_code == 0
+    for word in ("numpy", "numba", "threads", "memory budget", mercer.__version__):
+        assert word in result.output
+
+
+def test_demo_prints_a_table_and_writes_a_picture(tmp_path):
+    picture = tmp_path / "demo.png"
+    result = run("demo", "--picture", str(picture))
+    assert result.exit_code == 0, result.output
+    for word in ("linear model", "exact kernel", "2048 features", "kernel error"):
+        assert word in result.output
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_bad_use_exits_with_two_and_a_sentence(tmp_path):
+    result = run("demo", "--picture", str(tmp_path / "nowhere" / "demo.png"))
+    assert result.exit_code == 2
+    assert "does not exist" in result.output
+    assert run("no-such-command").exit_code == 2
+
+
+def test_a_missing_matplotlib_is_answered_with_the_pip_line(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = run("demo", "--picture", str(tmp_path / "demo.png"))
+    assert result.exit_code == 1
+    assert "pip install 'mercer[plot]'" in result.output
+
+
+@pytest.mark.parametrize("command", [["-m", "mercer", "--version"]])
+def test_it_runs_as_a_module(command):
+    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("mercer")

@@ -1,0 +1,37 @@
+"""Tests of the measured approximation error."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.exceptions import NotFittedError
+
+import mercer
+
+
+def test_error_is_measured_on_the_rows_it_says():
+    X = np.random.default_rng(0).standard_normal((50, 4))
+    features = mercer.RandomFourier(n_components=64, random_state=0).fit(X)
+    error = mercer.approximation_error(features, X)
+    Z, K = features.transform(X), features.kernel_(X)
+    assert error.relative == pytest.approx(np.linalg.norm(Z @ Z.T - K) / np.linalg.norm(K))
+    assert error.largest == pytest.approx(abs(Z @ Z.T - K).max())
+    assert error.n_rows == 50
+    assert str(error) == f"relative error {error.relative:.3g}, largest difference " + (
+        f"{error.largest:.3g} (50 rows)"
+    )
+
+
+def test_a_sample_of_rows_is_enough_and_reproducible():
+    X = np.random.default_rng(0).standard_normal((2000, 4))
+    features = mercer.RandomFourier(n_components=64, random_state=0).fit(X)
+    error = mercer.approximation_error(features, X, n_rows=100)
+    assert error.n_rows == 100
+    assert error == mercer.approximation_error(features, X, n_rows=100)
+    assert error != mercer.approximation_error(features, X, n_rows=100, random_state=1)
+    sparse = mercer.approximation_error(features, scipy.sparse.csr_array(X), n_rows=100)
+    assert sparse.relative == pytest.approx(error.relative)
+
+
+def test_an_unfitted_map_is_refused():
+    with pytest.raises(NotFittedError):
+        mercer.approximation_error(mercer.RandomFourier(), np.zeros((3, 2)))

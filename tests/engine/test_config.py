@@ -1,0 +1,66 @@
+"""Tests of the settings."""
+
+import pytest
+
+import mercer
+from mercer.engine.config import parse_memory, settings
+
+
+@pytest.fixture(autouse=True)
+def _settings_as_they_were():
+    with mercer.config():
+        yield
+
+
+def test_a_with_block_ends_and_a_statement_stays():
+    with mercer.config(memory="2GB", n_jobs=3, block_rows=7, progress=False):
+        assert (settings().memory, settings().n_jobs, settings().block_rows) == (2 * 10**9, 3, 7)
+        with mercer.config(n_jobs=None):
+            assert (settings().n_jobs, settings().block_rows) == (None, 7)
+        assert settings().n_jobs == 3
+    assert settings().memory == 10**9
+    mercer.config(block_rows=11)
+    assert mercer.config().block_rows == 11
+    assert "block_rows=11" in repr(mercer.config())
+
+
+def test_an_error_inside_restores_the_settings():
+    with pytest.raises(KeyError), mercer.config(memory="5MB"):
+        raise KeyError
+    assert settings().memory == 10**9
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("2GB", 2 * 10**9), ("1.5 MB", 1_500_000), ("512MiB", 512 * 2**20), ("10", 10), (77, 77)],
+)
+def test_memory_is_read_from_text(text, expected):
+    assert parse_memory(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("setting", "values"),
+    [
+        ("memory", ["lots", "2XB", -1, 0, "0GB", 1.5, True]),
+        ("n_jobs", [0, "two", 1.5, True]),
+        ("block_rows", [0, -3, "all"]),
+        ("progress", ["yes", 3]),
+    ],
+)
+def test_bad_settings_name_themselves_and_change_nothing(setting, values):
+    before = settings()
+    for value in values:
+        with pytest.raises(ValueError, match=setting):
+            mercer.config(**{setting: value})
+        assert settings() == before
+
+
+def test_workers_count_from_the_cores(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    assert settings().workers() == 1
+    with mercer.config(n_jobs=5):
+        assert settings().workers() == 5
+    with mercer.config(n_jobs=-1):
+        assert settings().workers() == 1
+    monkeypatch.setenv("OMP_NUM_THREADS", "not a number")
+    assert settings().workers() >= 1
