@@ -2,5 +2,11 @@
 
 import os
 
+from hypothesis import settings
+
 # scikit-learn dispatches on array libraries only if SciPy was told to before its import.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
+# The first example of a test may compile; the machine may be busy. Nothing here is timed.
+settings.register_profile("mercer", deadline=None, print_blob=True)
+settings.load_profile("mercer")

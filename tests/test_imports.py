@@ -39,6 +39,7 @@ def test_help_answers_without_scikit_learn():
 def test_every_public_name_is_there():
     for name in mercer.__all__:
         assert getattr(mercer, name) is not None
+    assert {*mercer.__all__} == {*mercer._HOMES, "__version__"}
     assert set(mercer.__all__) <= set(dir(mercer))
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = mercer.nothing

@@ -12,31 +12,27 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-#: Public name: the module that holds it. Imported on first use, so that ``import mercer``
-#: and ``mercer --help`` cost nothing.
-_HOMES = {
-    "config": "mercer.engine.config",
-    **dict.fromkeys(
-        (
-            "NNGP",
-            "NTK",
-            "ArcCosine",
-            "Exponential",
-            "Gaussian",
-            "Kernel",
-            "Laplace",
-            "Matern",
-            "Polynomial",
-            "ProductLaplace",
-        ),
-        "mercer.kernels",
+#: Folder: the public names that it gives to the front. They are imported on first use, so that
+#: ``import mercer`` and ``mercer --help`` cost nothing.
+_NAMES = {
+    "diagnostics": ("approximation_error",),
+    "engine.config": ("config",),
+    "features": ("ArcCosineFeatures", "FeatureMap", "RandomFourier"),
+    "kernels": (
+        "NNGP",
+        "NTK",
+        "ArcCosine",
+        "Exponential",
+        "Gaussian",
+        "Kernel",
+        "Laplace",
+        "Matern",
+        "Polynomial",
+        "ProductLaplace",
     ),
-    **dict.fromkeys(("ArcCosineFeatures", "FeatureMap", "RandomFourier"), "mercer.features"),
-    "approximation_error": "mercer.diagnostics",
 }
+_HOMES = {name: f"mercer.{folder}" for folder, names in _NAMES.items() for name in names}
 _FOLDERS = ("diagnostics", "engine", "features", "kernels", "ops", "sketches", "testing")
-
-__all__ = [*_HOMES, "__version__"]
 
 if TYPE_CHECKING:
     from .diagnostics import approximation_error
@@ -54,6 +50,26 @@ if TYPE_CHECKING:
         Polynomial,
         ProductLaplace,
     )
+
+
+__all__ = [
+    "NNGP",
+    "NTK",
+    "ArcCosine",
+    "ArcCosineFeatures",
+    "Exponential",
+    "FeatureMap",
+    "Gaussian",
+    "Kernel",
+    "Laplace",
+    "Matern",
+    "Polynomial",
+    "ProductLaplace",
+    "RandomFourier",
+    "__version__",
+    "approximation_error",
+    "config",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -18,12 +18,13 @@ def seed_of(random_state: Any) -> int:
     """Return the integer seed that ``random_state`` stands for.
 
     An integer is its own seed; a ``RandomState`` or ``Generator`` gives (and advances by)
-    one draw; ``None`` asks the operating system.
+    one draw; ``None`` asks the operating system. All are below 2^32, as scikit-learn wants
+    integers to be, so that a seed can be given again.
     """
     if random_state is None:
-        return int(np.random.SeedSequence().generate_state(2, np.uint32).view(np.uint64)[0])
+        return int(np.random.SeedSequence().generate_state(1, np.uint32)[0])
     if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**63))
+        return int(random_state.integers(2**32))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
     return int(random_state)

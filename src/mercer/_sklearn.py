@@ -16,7 +16,6 @@ from sklearn.base import (
     _fit_context,
 )
 from sklearn.utils._param_validation import (
-    HasMethods,
     Interval,
     Options,
     StrOptions,
@@ -36,7 +35,6 @@ __all__ = [
     "RANDOM_STATE",
     "BaseEstimator",
     "ClassNamePrefixFeaturesOutMixin",
-    "HasMethods",
     "Interval",
     "Options",
     "StrOptions",

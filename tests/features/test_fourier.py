@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from mercer import Gaussian, Laplace, Matern, ProductLaplace, RandomFourier, approximation_error
+from mercer import (
+    NTK,
+    Gaussian,
+    Laplace,
+    Matern,
+    ProductLaplace,
+    RandomFourier,
+    approximation_error,
+)
 
 
 def test_variance_is_that_of_the_theory():
@@ -92,6 +100,8 @@ def test_the_choice_of_projection_is_told_and_held_to():
         RandomFourier(ProductLaplace(), projection="orthogonal").fit(X)
     with pytest.raises(ValueError, match="hd3"):
         RandomFourier(projection="hd3").fit(X)
+    with pytest.raises(ValueError, match="no spectral measure"):
+        RandomFourier(NTK()).fit(X)
 
 
 def test_diagonal_is_exact_for_an_even_number_of_features():

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._array import as_floating, floating_name, is_numpy
-from .blocks import cut, take
+from .blocks import FEWEST_ROWS, cut, take
 from .config import settings
 from .memory import allocate
 from .threads import run_tasks
@@ -100,7 +100,13 @@ def tile_size(X: Any, Y: Any) -> int:
             f"memory={settings().memory} bytes is too small for rows of {X.shape[1]} columns on "
             f"{workers} thread(s); raise it with mercer.config(memory=...) or use fewer threads."
         )
-    wanted = settings().block_rows or (CPU_TILE if on_cpu else DEVICE_TILE)
+    wanted = settings().block_rows
+    if wanted is None:
+        wanted = CPU_TILE if on_cpu else DEVICE_TILE
+        if on_cpu:
+            # Few rows make few tiles: smaller ones, so that every thread has some.
+            share = -(-max(X.shape[0], Y.shape[0]) // (2 * workers))
+            wanted = max(FEWEST_ROWS, min(wanted, share))
     return min(wanted, affordable)
 
 

@@ -6,8 +6,8 @@ from numbers import Integral
 
 import numpy as np
 
-from .._sklearn import RANDOM_STATE, HasMethods, Interval, StrOptions, checked
-from ..kernels import Gaussian
+from .._sklearn import RANDOM_STATE, Interval, StrOptions, checked
+from ..kernels import Gaussian, Kernel
 from ..ops.fourier import cosine_sine
 from ..ops.hadamard import padded_length
 from ..sketches import (
@@ -94,7 +94,7 @@ class RandomFourier(FeatureMap):
     """
 
     _parameter_constraints = {
-        "kernel": [HasMethods("spectral_radii"), HasMethods("draw_frequencies"), None],
+        "kernel": [Kernel, None],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "projection": [StrOptions({"auto", *DENSE, *STRUCTURED})],
         "stratified": ["boolean"],
@@ -122,7 +122,14 @@ class RandomFourier(FeatureMap):
         return self.projection_.weights
 
     def _kernel(self):
-        return checked(Gaussian() if self.kernel is None else self.kernel)
+        kernel = checked(Gaussian() if self.kernel is None else self.kernel)
+        if not hasattr(kernel, "spectral_radii") and not hasattr(kernel, "draw_frequencies"):
+            raise ValueError(
+                f"kernel={kernel!r} has no spectral measure to draw frequencies from; use "
+                "Gaussian, Laplace, Matern or ProductLaplace here, and ArcCosineFeatures for "
+                "ArcCosine."
+            )
+        return kernel
 
     def _draw(self, stream, n_features_in):
         size = -(-self.n_components // 2)

@@ -47,7 +47,8 @@ def deflated_relu(X: Any, norms: Any, P: Any, mean: float, xp: Any, out: Any = N
     if out is not None:
         from ._jit import arccosine as jit
 
-        jit.deflate_relu(P, scale, (norms * (mean * scale)).astype(P.dtype))
+        radial = (norms * (mean * scale)).astype(P.dtype)
+        jit.deflate_relu(out, out.shape[1] - P.shape[1], scale, radial)
         rest = P
     else:
         rest = xp.abs(P) * scale - (mean * scale) * norms[:, None]
@@ -66,7 +67,7 @@ def deflated_step(unit: Any, norms: Any, P: Any, mean: float, xp: Any, out: Any 
     if out is not None:
         from ._jit import arccosine as jit
 
-        jit.deflate_step(P, scale, mean)
+        jit.deflate_step(out, out.shape[1] - P.shape[1], scale, mean)
         rest = P
     else:
         rest = (xp.sign(P) - mean * P) * scale
@@ -78,8 +79,8 @@ def _positive_part(P: Any, order: int, scale: float, xp: Any, out: Any = None) -
     if out is not None:
         from ._jit import arccosine as jit
 
-        jit.rectify(P, order, scale)
-        return P
+        jit.rectify(out, 0, order, scale)
+        return out
     if order == 0:
         return xp.astype(P > 0, P.dtype) * scale
     return xp.where(P > 0, P, xp.zeros_like(P)) * scale

@@ -17,8 +17,9 @@ from .projection import Projection
 class FastfoodProjection(Projection):
     r"""Directions :math:`S H G \Pi H B` with random signs, permutation and Gaussians.
 
-    Unbiased for shift-invariant kernels, with a variance some 1.3 times that of independent
-    directions; worth it only where d is large and time matters.
+    Unbiased for shift-invariant kernels, with a squared error above that of independent
+    directions (1.3 times at d = 8, 1.9 times at d = 64); worth it only where d is large and
+    time matters more.
 
     Parameters
     ----------

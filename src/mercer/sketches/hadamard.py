@@ -21,8 +21,9 @@ class HadamardProjection(Projection):
     r"""Blocks of orthonormal directions :math:`H D_1 H D_2 H D_3` (HD3).
 
     H is the orthonormal Hadamard matrix of the padded dimension p and the D are random
-    signs. The directions are not exactly uniform: the bias cannot be seen from p = 64 on and
-    is gross below, where this class refuses to work.
+    signs. The directions are not exactly uniform: for dense rows the bias cannot be seen from
+    p = 64 on and is gross below, where this class refuses to work. Rows with one or two
+    non-zero entries have projections that are exactly 0, which the step function feels.
 
     Parameters
     ----------

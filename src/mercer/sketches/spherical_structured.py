@@ -24,7 +24,10 @@ def spherical_structured_directions(stream: Stream, n_features: int, size: int) 
     True
     """
     width = n_features + n_features % 2
-    points = structured_points(width // 2, size)[:size]
+    points = structured_points(width // 2, size)
+    # The two halves of the set complete each other: a part of it takes from both alike.
+    order = stream.child("order").generator().permutation(len(points) // 2)
+    points = points.reshape(2, -1, width)[:, order].swapaxes(0, 1).reshape(-1, width)[:size]
     rotation = haar_directions(stream.child("rotation"), width, width)
     rotated = points @ rotation
     if width == n_features:

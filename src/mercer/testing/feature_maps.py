@@ -65,7 +65,9 @@ def check_seed(feature_map, n_features):
     other = clone(feature_map).set_params(random_state=1).fit(X)
     assert not np.allclose(first.transform(X), other.transform(X)), "the seed changes nothing"
     for state in (np.random.default_rng(0), np.random.RandomState(0), None):
-        clone(feature_map).set_params(random_state=state).fit(X)
+        drawn = clone(feature_map).set_params(random_state=state).fit(X)
+        again = clone(feature_map).set_params(random_state=drawn.seed_).fit(X)
+        assert np.array_equal(drawn.transform(X), again.transform(X)), "seed_ gives another map"
 
 
 def check_dtypes(feature_map, n_features):

@@ -68,10 +68,16 @@ def _overload_arcsine_ratio(w):
         return single
 
     def double(w):
-        value = 0.0
-        for coefficient in _ARCSINE_64:
-            value = value * w + coefficient
-        return value
+        # Even and odd powers apart, each short enough for the compiler to unroll: a loop that
+        # is left in place would keep the loop around it from being vectorised.
+        square = w * w
+        even = 0.0
+        for coefficient in _ARCSINE_64[0::2]:
+            even = even * square + coefficient
+        odd = 0.0
+        for coefficient in _ARCSINE_64[1::2]:
+            odd = odd * square + coefficient
+        return even + w * odd
 
     return double
 
@@ -92,7 +98,8 @@ def relu_layers(code, norms_x, norms_y, depth, quantity, out):
         norm = norms_x[i]
         for j in range(m):
             # The product of the norms comes first: it is the same for (i, j) and (j, i).
-            out[i, j] = values[j] * (norm * norms_y[j])
+            values[j] *= norm * norms_y[j]
+        out[i, :] = values
 
 
 @numba.njit(**_OPTIONS)

@@ -73,8 +73,11 @@ def _single(out, size, scale):
             _by_library(row, 0, size, scale)
             continue
         _by_library(row, pairs, size, scale)
+        # Two views, because an index such as size + j might be negative for all the compiler
+        # knows, and then the loop is not vectorised.
+        left, right = row[:pairs], row[size : size + pairs]
         for j in range(pairs):
-            phase = np.float64(row[j])
+            phase = np.float64(left[j])
             q = (phase * _TWO_OVER_PI + _ROUND) - _ROUND
             r = np.float32(phase - q * (math.pi / 2))
             z = r * r
@@ -84,8 +87,8 @@ def _single(out, size, scale):
             swapped = (quadrant & 1) != 0
             a = sine if swapped else cosine
             b = cosine if swapped else sine
-            row[j] = factor * (-a if ((quadrant + 1) & 2) != 0 else a)
-            row[size + j] = factor * (-b if (quadrant & 2) != 0 else b)
+            left[j] = factor * (-a if ((quadrant + 1) & 2) != 0 else a)
+            right[j] = factor * (-b if (quadrant & 2) != 0 else b)
 
 
 @numba.njit(**_OPTIONS)
@@ -97,8 +100,11 @@ def _double(out, size, scale):
             _by_library(row, 0, size, scale)
             continue
         _by_library(row, pairs, size, scale)
+        # Two views, because an index such as size + j might be negative for all the compiler
+        # knows, and then the loop is not vectorised.
+        left, right = row[:pairs], row[size : size + pairs]
         for j in range(pairs):
-            phase = row[j]
+            phase = left[j]
             q = (phase * _TWO_OVER_PI + _ROUND) - _ROUND
             r = ((phase - q * _HALF_PI[0]) - q * _HALF_PI[1]) - q * _HALF_PI[2]
             z = r * r
@@ -118,8 +124,8 @@ def _double(out, size, scale):
             swapped = (quadrant & 1) != 0
             a = sine if swapped else cosine
             b = cosine if swapped else sine
-            row[j] = scale * (-a if ((quadrant + 1) & 2) != 0 else a)
-            row[size + j] = scale * (-b if (quadrant & 2) != 0 else b)
+            left[j] = scale * (-a if ((quadrant + 1) & 2) != 0 else a)
+            right[j] = scale * (-b if (quadrant & 2) != 0 else b)
 
 
 #: In place on rows whose first ``size`` columns hold phases: ``f(out, size, scale)``.

@@ -1,0 +1,1 @@
+"""Benchmarks: time, memory and error together, against peers and against the machine's limit."""

@@ -1,0 +1,152 @@
+"""What is told: tables of results with the versions and the machine they belong to."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from threadpoolctl import threadpool_info
+
+#: Where the results in the repository lie.
+RESULTS = Path(__file__).parent / "results"
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "mercer")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of results, each a dictionary with the same columns."""
+
+    title: str
+    rows: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A number that was promised, and the one that was measured."""
+
+    name: str
+    sense: str
+    bound: float
+    measured: float
+
+    def row(self) -> dict[str, Any]:
+        """Return the target as a row of a table."""
+        if self.sense == "at least":
+            met = self.measured >= self.bound
+        else:
+            met = self.measured <= self.bound
+        wanted = f"{self.sense} {_shown(self.bound)}"
+        return {
+            "target": self.name,
+            "wanted": wanted,
+            "measured": self.measured,
+            "met": "yes" if met else "NO",
+        }
+
+
+@dataclass(frozen=True)
+class Report:
+    """The results of one benchmark: tables, and targets where there are any."""
+
+    tables: list[Table]
+    targets: list[Target] = field(default_factory=list)
+
+    def all_tables(self) -> list[Table]:
+        """Return the tables, that of the targets last."""
+        if not self.targets:
+            return self.tables
+        return [*self.tables, Table("Targets", [target.row() for target in self.targets])]
+
+
+def publish(name: str, report: Report, folder: Path) -> None:
+    """Print a report, and write it to ``<name>.json`` and ``<name>.md`` in ``folder``."""
+    facts = environment()
+    tables = report.all_tables()
+    text = "\n\n".join(f"## {table.title}\n\n{markdown(table.rows)}" for table in tables)
+    print(f"# {name}\n\n{text}\n", flush=True)
+    footer = markdown([{"environment": key, "value": value} for key, value in facts.items()])
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.md").write_text(f"# {name}\n\n{text}\n\n{footer}\n", encoding="utf-8")
+    content = {
+        "name": name,
+        "environment": facts,
+        "tables": {table.title: table.rows for table in tables},
+    }
+    encoded = json.dumps(content, indent=2, default=float)
+    (folder / f"{name}.json").write_text(encoded + "\n", encoding="utf-8")
+
+
+def markdown(rows: list[dict[str, Any]]) -> str:
+    """Return rows as a Markdown table, its columns aligned."""
+    header = list(rows[0])
+    cells = [header, *([_shown(row[column]) for column in header] for row in rows)]
+    widths = [max(len(line[j]) for line in cells) for j in range(len(header))]
+    lines = []
+    for line in cells:
+        padded = [cell.ljust(width) for cell, width in zip(line, widths, strict=True)]
+        lines.append(f"| {' | '.join(padded)} |")
+    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(lines)
+
+
+def environment() -> dict[str, Any]:
+    """Return what a result depends on: versions, commit, processor, threads and date."""
+    if hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    else:
+        cores = os.cpu_count() or 1
+    return {
+        "python": platform.python_version(),
+        **{package: version(package) for package in PACKAGES},
+        "blas": ", ".join(sorted({_blas(info) for info in threadpool_info()})),
+        "commit": _commit(),
+        "cpu": _cpu(),
+        "cores": cores,
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+    }
+
+
+def _blas(info: dict[str, Any]) -> str:
+    """Return name, version and threads of a numerical library."""
+    return f"{info['internal_api']} {info['version'] or ''} ({info['num_threads']} threads)"
+
+
+def _commit() -> str:
+    """Return the commit of the repository, marked if the package has changed since."""
+    try:
+        changed = _git("status", "--porcelain", "--", "src")
+        return _git("rev-parse", "--short=12", "HEAD") + (" and changes" if changed else "")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def _git(*arguments: str) -> str:
+    """Return what git answers in the root of the repository."""
+    command = ["git", *arguments]
+    root = Path(__file__).parents[1]
+    answer = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    return answer.stdout.strip()
+
+
+def _cpu() -> str:
+    """Return the model of the processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.processor() or platform.machine()
+
+
+def _shown(value: Any) -> str:
+    """Return a value as a table shows it: three digits of a number, a dash for nothing."""
+    if value is None:
+        return "-"
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

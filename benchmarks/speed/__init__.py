@@ -1,0 +1,1 @@
+"""How fast, in how much memory, how exactly: one module for each benchmark."""

@@ -1,0 +1,43 @@
+"""``python -m benchmarks.speed``: the quick set of speed benchmarks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..report import RESULTS, publish
+from . import arccosine, ntk, projections, random_fourier
+
+BENCHMARKS = {
+    "random_fourier": random_fourier.run,
+    "ntk": ntk.run,
+    "arccosine": arccosine.run,
+    "projections": projections.run,
+}
+
+
+@click.command()
+@click.option("--only", type=click.Choice(list(BENCHMARKS)), help="Run this one only.")
+@click.option(
+    "--repeats",
+    type=click.IntRange(min=5),
+    default=5,
+    show_default=True,
+    help="Calls of each case; the fastest counts.",
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=RESULTS,
+    help="Folder of the results.  [default: benchmarks/results]",
+)
+def main(only: str | None, repeats: int, out: Path) -> None:
+    """Measure time, memory and error against peers and against the machine's limit."""
+    for name, run in BENCHMARKS.items():
+        if only in (None, name):
+            publish(f"speed_{name}", run(repeats), out)
+
+
+if __name__ == "__main__":
+    main()
