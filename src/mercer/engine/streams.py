@@ -1,0 +1,85 @@
+"""Rows with their targets, block by block, from arrays or from a stream of blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .config import settings
+
+#: Bytes of features that a block of rows should make: large enough for BLAS to run at full
+#: speed, small enough to stay out of the way.
+FEATURE_BYTES = 32 * 2**20
+#: A block in flight holds its features, a centred copy of them and their product.
+COPIES = 3
+
+
+class Block(NamedTuple):
+    """Some rows, their targets and, if there are any, their weights."""
+
+    X: Any
+    y: Any
+    weights: Any
+
+
+def learning_rows(n_components: int, itemsize: int) -> int:
+    """Return how many rows to learn from at a time."""
+    row_bytes = n_components * itemsize
+    affordable = settings().memory // (COPIES * row_bytes)
+    return int(max(1, min(max(256, FEATURE_BYTES // row_bytes), affordable)))
+
+
+def is_stream(X: Any) -> bool:
+    """Return whether ``X`` yields blocks instead of being rows itself."""
+    return isinstance(X, Iterator) or (
+        isinstance(X, Iterable)
+        and not hasattr(X, "shape")
+        and not hasattr(X, "__array__")
+        and not isinstance(X, (list, tuple, str, bytes, dict))
+    )
+
+
+def sliced(X: Any, y: Any, weights: Any, rows: int) -> Iterator[Block]:
+    """Yield rows and targets in blocks of at most ``rows``."""
+    for start in range(0, X.shape[0], rows):
+        stop = min(start + rows, X.shape[0])
+        part = X.iloc[start:stop] if hasattr(X, "iloc") else X[start:stop]
+        yield Block(part, y[start:stop], None if weights is None else weights[start:stop])
+
+
+def from_stream(stream: Iterable[Any]) -> Iterator[Block]:
+    """Yield the blocks of a stream of (X, y) or (X, y, sample_weight)."""
+    empty = True
+    for number, item in enumerate(stream):
+        if not isinstance(item, tuple) or len(item) not in (2, 3):
+            raise ValueError(
+                f"A stream must yield (X, y) or (X, y, sample_weight), but block {number} is a "
+                f"{type(item).__name__}; wrap it, for example ((X, y) for X, y in blocks)."
+            )
+        weights = None if len(item) == 2 else item[2]
+        empty = False
+        yield Block(item[0], item[1], weights)
+    if empty:
+        raise ValueError("The stream of blocks is empty: at least one block of rows is needed.")
+
+
+def as_weights(weights: Any, n_rows: int) -> np.ndarray | None:
+    """Return sample weights as an array, or say what is wrong with them."""
+    if weights is None:
+        return None
+    if np.ndim(weights) == 0:
+        weights = np.full(n_rows, weights)
+    values = np.asarray(weights, dtype=float)
+    if values.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must have one number for each of the {n_rows} rows, but its shape is "
+            f"{values.shape}."
+        )
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise ValueError(
+            "sample_weight must hold finite numbers that are not negative; leave rows out by "
+            "weight 0."
+        )
+    return values

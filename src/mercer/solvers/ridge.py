@@ -1,0 +1,225 @@
+"""Ridge regression: the choice of λ, and a record of what was done."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from .statistics import Moments, RidgeStatistics
+from .systems import PrimalSystem, System
+
+#: The default grid: λ over the mean eigenvalue of the features.
+GRID = np.logspace(-8, 2, 31)
+#: Below this share of the largest eigenvalue the normal equations lose the coefficients.
+TRUSTED = 1e-10
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a solver did.
+
+    Attributes
+    ----------
+    coef : array of shape (n_features, n_targets)
+        The coefficients θ.
+    intercept : array of shape (n_targets,)
+        The constants.
+    lam : array of shape (n_targets,)
+        The ridge parameter λ of every target.
+    method : str
+        ``"primal"``, ``"dual"`` or ``"qr"``.
+    criterion : str
+        How λ was chosen: ``"given"``, ``"gcv"``, ``"cv"`` or ``"loo"``.
+    lams : array of shape (n_lams,)
+        The candidates.
+    scores : array of shape (n_lams, n_targets)
+        The mean squared error that the criterion expects of each; empty if λ was given.
+    degrees_of_freedom : array of shape (n_targets,)
+        The effective dimension at λ: the trace of S (S + λ)⁻¹.
+    condition : float
+        Largest over smallest eigenvalue of S + λ, at the smallest λ.
+    residual : array of shape (n_targets,)
+        The mean squared error on the training rows.
+    noise : array of shape (n_targets,)
+        The estimated variance of the noise: RSS over the rows that were not used up.
+    trusted : bool
+        Whether λ is large enough for the coefficients of this method to be exact.
+    seconds : float
+        Time of the solve.
+    """
+
+    coef: np.ndarray
+    intercept: np.ndarray
+    lam: np.ndarray
+    method: str
+    criterion: str
+    lams: np.ndarray
+    scores: np.ndarray
+    degrees_of_freedom: np.ndarray
+    condition: float
+    residual: np.ndarray
+    noise: np.ndarray
+    trusted: bool
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is asked of a solver.
+
+    Attributes
+    ----------
+    lam : float, array or None
+        The ridge parameter, candidates for it, or ``None`` for a grid of 31.
+    intercept : bool
+        Fit a constant, which is not penalised.
+    per_target : bool
+        Choose λ for every target by itself.
+    """
+
+    lam: float | np.ndarray | None = None
+    intercept: bool = True
+    per_target: bool = False
+
+    def candidates(self, eigenvalues: np.ndarray, size: int) -> np.ndarray:
+        """Return the λ to try: those given, or a grid about the mean eigenvalue."""
+        if self.lam is None:
+            mean = float(eigenvalues.sum()) / size
+            return GRID * (mean if mean > 0 else 1.0)
+        return np.atleast_1d(np.asarray(self.lam, dtype=float))
+
+
+def solve(
+    system: System,
+    totals: Moments,
+    problem: Problem,
+    held_out: tuple[str, np.ndarray] | None = None,
+) -> Solution:
+    """Return the solution of a system, λ chosen if there is more than one candidate.
+
+    Parameters
+    ----------
+    system : System
+        How to solve.
+    totals : Moments
+        Sums over all rows: their number, weight and means.
+    problem : Problem
+        What is asked.
+    held_out : pair of str and array, optional
+        Name and scores of a criterion that was evaluated elsewhere, on the candidates; by
+        default it is generalised cross-validation.
+    """
+    start = time.perf_counter()
+    n_targets = totals.y_sum.size
+    lams = problem.candidates(system.eigenvalues, totals.z_sum.size)
+    if len(lams) == 1:
+        criterion, scores = "given", np.empty((0, n_targets))
+        chosen = np.full(n_targets, lams[0])
+    else:
+        criterion, scores = held_out or ("gcv", gcv_scores(system, totals.n_rows, lams, problem))
+        chosen = choose(scores, lams, problem.per_target)
+    coef = system.coefficients(chosen)
+    rss = np.array([system.residual_squares(lam)[t] for t, lam in enumerate(chosen)])
+    freedom = np.array([degrees_of_freedom(system.eigenvalues, lam) for lam in chosen])
+    left = np.maximum(totals.n_rows - freedom - problem.intercept, 1.0)
+    z_mean, y_mean = totals.means(problem.intercept)
+    smallest, largest = float(chosen.min()), float(system.eigenvalues[-1])
+    least = float(system.eigenvalues[0]) if len(system.eigenvalues) >= len(coef) else 0.0
+    return Solution(
+        coef=coef,
+        intercept=y_mean - z_mean @ coef,
+        lam=chosen,
+        method=system.name,
+        criterion=criterion,
+        lams=lams,
+        scores=scores,
+        degrees_of_freedom=freedom,
+        condition=(largest + smallest) / (least + smallest) if smallest > 0 else np.inf,
+        residual=rss / totals.weight,
+        noise=rss / left,
+        trusted=system.name == "qr" or smallest >= TRUSTED * largest,
+        seconds=time.perf_counter() - start,
+    )
+
+
+def solve_primal(statistics: RidgeStatistics, problem: Problem | None = None) -> Solution:
+    """Return the ridge solution from statistics alone.
+
+    With folds in the statistics λ is chosen by exact cross-validation, else by generalised
+    cross-validation.
+
+    Parameters
+    ----------
+    statistics : RidgeStatistics
+        Of all rows.
+    problem : Problem, default=None
+        What is asked; by default an intercept and a λ from the grid.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.solvers import RidgeStatistics, solve_primal
+    >>> Z = np.random.default_rng(0).standard_normal((100, 3))
+    >>> statistics = RidgeStatistics(3, 1)
+    >>> statistics.add(Z, Z @ np.ones((3, 1)) + 5)
+    >>> solution = solve_primal(statistics)
+    >>> bool(np.allclose(solution.coef, 1.0)), bool(np.allclose(solution.intercept, 5.0))
+    (True, True)
+    """
+    problem = problem or Problem()
+    totals = statistics.total()
+    gram, cross, squares = totals.centred(problem.intercept)
+    system = PrimalSystem(gram, cross, squares)
+    held_out = None
+    if statistics.n_folds:
+        lams = problem.candidates(system.eigenvalues, statistics.n_features)
+        if len(lams) > 1:
+            held_out = "cv", cv_scores(statistics, lams, problem)
+    return solve(system, totals, problem, held_out)
+
+
+def degrees_of_freedom(eigenvalues: np.ndarray, lam: float) -> float:
+    """Return the trace of S (S + λ)⁻¹; a λ of 0 counts the eigenvalues that are not 0."""
+    positive = eigenvalues[eigenvalues > 0]
+    return float((positive / (positive + lam)).sum())
+
+
+def gcv_scores(system: System, n_rows: int, lams: np.ndarray, problem: Problem) -> np.ndarray:
+    """Return the generalised cross-validation score of every λ and target."""
+    scores = []
+    for lam in lams:
+        left = n_rows - degrees_of_freedom(system.eigenvalues, lam) - problem.intercept
+        rss = system.residual_squares(lam)
+        scores.append(n_rows * rss / left**2 if left > 1e-9 * n_rows else np.full_like(rss, np.inf))
+    return np.array(scores)
+
+
+def cv_scores(statistics: RidgeStatistics, lams: np.ndarray, problem: Problem) -> np.ndarray:
+    """Return the mean squared error of every λ and target over held-out folds, exactly.
+
+    The statistics of the rows outside a fold are the total less those of the fold; no row is
+    seen again.
+    """
+    total = statistics.total()
+    scores = np.zeros((len(lams), statistics.n_targets))
+    for fold in statistics.folds:
+        if fold.n_rows == 0:
+            continue
+        training = total.without(fold)
+        system = PrimalSystem(*training.centred(problem.intercept))
+        held = fold.about(*training.means(problem.intercept))
+        for row, lam in zip(scores, lams, strict=True):
+            row += held.squared_error(system.coefficients(np.full(statistics.n_targets, lam)))
+    return scores / total.weight
+
+
+def choose(scores: np.ndarray, lams: np.ndarray, per_target: bool) -> np.ndarray:
+    """Return the λ of every target: its own best, or the best of all."""
+    if per_target:
+        return lams[scores.argmin(axis=0)]
+    # Targets of different scale count alike.
+    scale = scores.min(axis=0)
+    best = (scores / np.where(scale > 0, scale, 1.0)).sum(axis=1).argmin()
+    return np.full(scores.shape[1], lams[best])

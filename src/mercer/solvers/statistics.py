@@ -1,0 +1,209 @@
+"""The sums that ridge regression needs of the rows, gathered block by block.
+
+Everything is a sum over rows, so blocks can come in any order and the sums of two machines
+can be added. They are kept in float64 whatever the features are: the product of a block of
+float32 features is computed in float32, and added up in float64.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import blas
+
+from .._random import Stream
+
+
+class Moments:
+    """Weighted sums of features z and targets y about a reference point.
+
+    The reference is the mean of the first block: with it the sums of features far from zero
+    keep the digits of their spread. Two sums with different references are brought to one
+    before they are added.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows that were added.
+    weight : float
+        The sum of their weights.
+    """
+
+    def __init__(self, n_features: int, n_targets: int) -> None:
+        self.n_rows = 0
+        self.weight = 0.0
+        self.z_reference = np.zeros(n_features)
+        self.y_reference = np.zeros(n_targets)
+        self.z_sum = np.zeros(n_features)
+        self.y_sum = np.zeros(n_targets)
+        self.gram = np.zeros((n_features, n_features))
+        self.cross = np.zeros((n_features, n_targets))
+        self.y_squares = np.zeros(n_targets)
+
+    def add(
+        self,
+        Z: np.ndarray,
+        Y: np.ndarray,
+        weights: np.ndarray | None = None,
+        overwrite: bool = False,
+    ) -> None:
+        """Add a block of features, its targets and, if there are any, its weights."""
+        if Z.shape[0] == 0:
+            return
+        if self.n_rows == 0:
+            self.z_reference = Z.mean(axis=0, dtype=float)
+            self.y_reference = Y.mean(axis=0, dtype=float)
+        Z = np.subtract(Z, self.z_reference.astype(Z.dtype), out=Z if overwrite else None)
+        Y = np.asarray(Y, dtype=float) - self.y_reference
+        self.n_rows += Z.shape[0]
+        if weights is None:
+            self.weight += Z.shape[0]
+        else:
+            root = np.sqrt(weights)[:, None]
+            self.weight += float(weights.sum())
+            # The plain sums take the weight itself: one root is in the rows already.
+            Z, Y = Z * root.astype(Z.dtype), Y * root
+        ones = np.ones(Z.shape[0]) if weights is None else np.sqrt(weights)
+        self.z_sum += ones.astype(Z.dtype) @ Z
+        self.y_sum += ones @ Y
+        self.cross += Z.T @ Y.astype(Z.dtype)
+        self.y_squares += (Y * Y).sum(axis=0)
+        rank_k = blas.ssyrk if Z.dtype == np.float32 else blas.dsyrk
+        # Z is stored by rows: its transpose is what BLAS calls a matrix stored by columns.
+        self.gram += rank_k(1.0, np.ascontiguousarray(Z).T, lower=0)
+
+    def merge(self, other: Moments, sign: float = 1.0) -> None:
+        """Add (or, with ``sign=-1``, take away) the rows of other moments."""
+        if other.n_rows == 0:
+            return
+        if self.n_rows == 0:
+            self.z_reference, self.y_reference = other.z_reference, other.y_reference
+        moved = other.about(self.z_reference, self.y_reference)
+        for name in ("weight", "z_sum", "y_sum", "gram", "cross", "y_squares"):
+            setattr(self, name, getattr(self, name) + sign * getattr(moved, name))
+        self.n_rows += int(sign) * other.n_rows
+
+    def without(self, part: Moments) -> Moments:
+        """Return the moments of these rows less those of a part of them."""
+        rest = Moments(self.z_sum.size, self.y_sum.size)
+        rest.merge(self)
+        rest.merge(part, sign=-1.0)
+        return rest
+
+    def about(self, z_reference: np.ndarray, y_reference: np.ndarray) -> Moments:
+        """Return the same sums about another reference point."""
+        dz, dy = self.z_reference - z_reference, self.y_reference - y_reference
+        moved = Moments.__new__(Moments)
+        moved.n_rows, moved.weight = self.n_rows, self.weight
+        moved.z_reference, moved.y_reference = z_reference, y_reference
+        moved.z_sum = self.z_sum + self.weight * dz
+        moved.y_sum = self.y_sum + self.weight * dy
+        moved.gram = self.gram
+        if dz.any():
+            shift = np.outer(self.z_sum + 0.5 * self.weight * dz, dz)
+            moved.gram = self.gram + shift + shift.T
+        moved.cross = (
+            self.cross + np.outer(self.z_sum, dy) + np.outer(dz, self.y_sum + self.weight * dy)
+        )
+        moved.y_squares = self.y_squares + 2 * dy * self.y_sum + self.weight * dy * dy
+        return moved
+
+    def means(self, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Return the means of features and targets; zeros where there is no intercept."""
+        if not intercept:
+            return np.zeros_like(self.z_sum), np.zeros_like(self.y_sum)
+        z_mean = self.z_reference + self.z_sum / self.weight
+        return z_mean, self.y_reference + self.y_sum / self.weight
+
+    def centred(self, intercept: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return S, B and the squares of the targets, about the means (or about zero)."""
+        moved = self.about(*self.means(intercept))
+        return moved.full_gram(), moved.cross, moved.y_squares
+
+    def squared_error(self, coef: np.ndarray) -> np.ndarray:
+        """Return the sum of squares of y - zθ, both taken about the reference point."""
+        fitted = (coef * (self.full_gram() @ coef)).sum(axis=0)
+        return self.y_squares - 2 * (coef * self.cross).sum(axis=0) + fitted
+
+    def full_gram(self) -> np.ndarray:
+        """Return the sums of products of features; only their upper triangle is kept up."""
+        full = np.triu(self.gram)
+        full += np.triu(self.gram, 1).T
+        return full
+
+
+class RidgeStatistics:
+    """Moments of all rows, and of every fold where cross-validation is wanted.
+
+    Parameters
+    ----------
+    n_features, n_targets : int
+        Columns of features and targets.
+    n_folds : int, default=0
+        Folds to keep apart; 0 keeps none. A row's fold is drawn at random from its position
+        in the stream, the same in every run.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.solvers import RidgeStatistics
+    >>> Z, y = np.random.default_rng(0).standard_normal((2, 50, 3))
+    >>> whole, parts = RidgeStatistics(3, 3), RidgeStatistics(3, 3)
+    >>> whole.add(Z, y)
+    >>> for start in (20, 0):
+    ...     part = RidgeStatistics(3, 3)
+    ...     part.add(Z[start:][:20 + start], y[start:][:20 + start])
+    ...     parts.merge(part)
+    >>> bool(np.allclose(whole.total().full_gram(), parts.total().about(
+    ...     whole.total().z_reference, whole.total().y_reference).full_gram()))
+    True
+    """
+
+    def __init__(self, n_features: int, n_targets: int, n_folds: int = 0) -> None:
+        self.n_features, self.n_targets, self.n_folds = n_features, n_targets, n_folds
+        self.folds = [Moments(n_features, n_targets) for _ in range(max(1, n_folds))]
+        self._generator = Stream(0).child("folds").generator()
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that were added."""
+        return sum(fold.n_rows for fold in self.folds)
+
+    def add(
+        self,
+        Z: np.ndarray,
+        Y: np.ndarray,
+        weights: np.ndarray | None = None,
+        overwrite: bool = False,
+    ) -> None:
+        """Add a block of features, its targets and, if there are any, its weights.
+
+        With ``overwrite`` the block of features may be changed, which saves a copy.
+        """
+        if not self.n_folds:
+            self.folds[0].add(Z, Y, weights, overwrite)
+            return
+        fold_of = self._generator.integers(self.n_folds, size=Z.shape[0])
+        for number, fold in enumerate(self.folds):
+            rows = fold_of == number
+            part = None if weights is None else weights[rows]
+            fold.add(Z[rows], Y[rows], part, overwrite=True)
+
+    def merge(self, other: RidgeStatistics) -> None:
+        """Add the rows of other statistics, fold by fold."""
+        shape = (other.n_features, other.n_targets, other.n_folds)
+        if shape != (self.n_features, self.n_targets, self.n_folds):
+            raise ValueError(
+                "Only statistics of the same features, targets and folds can be merged, but "
+                f"{(self.n_features, self.n_targets, self.n_folds)} met {shape}."
+            )
+        for fold, more in zip(self.folds, other.folds, strict=True):
+            fold.merge(more)
+
+    def total(self) -> Moments:
+        """Return the moments of all rows."""
+        if len(self.folds) == 1:
+            return self.folds[0]
+        total = Moments(self.n_features, self.n_targets)
+        for fold in self.folds:
+            total.merge(fold)
+        return total

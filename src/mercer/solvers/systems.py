@@ -1,0 +1,119 @@
+"""Three ways to the same ridge solution: normal equations, dual, and QR.
+
+Each knows the eigenvalues of S, the residual sum of squares for any λ, and the
+coefficients; which of them is used changes time and precision, not the answer.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from .path import Path
+
+
+class System(Protocol):
+    """What the choice of λ needs to know of a system."""
+
+    name: str
+    eigenvalues: np.ndarray
+
+    def residual_squares(self, lam: float) -> np.ndarray:
+        """Return RSS(λ) for every target."""
+        ...
+
+    def coefficients(self, lams: np.ndarray) -> np.ndarray:
+        """Return θ, of shape (n_features, n_targets), for a λ of every target."""
+        ...
+
+
+class PrimalSystem:
+    """The normal equations (S + λ I) θ = B.
+
+    Parameters
+    ----------
+    gram : array of shape (m, m)
+        S, centred; it is overwritten.
+    cross : array of shape (m, n_targets)
+        B, centred.
+    squares : array of shape (n_targets,)
+        Sums of squares of the centred targets.
+    """
+
+    name = "primal"
+
+    def __init__(self, gram: np.ndarray, cross: np.ndarray, squares: np.ndarray) -> None:
+        self._path = Path(gram, cross)
+        self._squares = squares
+        self.eigenvalues = self._path.eigenvalues
+
+    def residual_squares(self, lam: float) -> np.ndarray:
+        """Return RSS(λ) for every target, from the statistics alone."""
+        fitted, norm = self._path.products(lam)
+        # yy - 2 θᵀb + θᵀSθ, where Sθ = b - λθ; a perfect fit cancels, but not below zero.
+        return np.maximum(self._squares - fitted - lam * norm, 1e-12 * self._squares)
+
+    def coefficients(self, lams: np.ndarray) -> np.ndarray:
+        """Return θ for a λ of every target."""
+        return self._path.solve(lams)
+
+
+class DualSystem:
+    """The dual (Z Zᵀ + λ I) α = Y, θ = Zᵀ α, for fewer rows than features.
+
+    Parameters
+    ----------
+    Z : array of shape (n, m)
+        Centred features, rows scaled by the roots of their weights.
+    Y : array of shape (n, n_targets)
+        Centred targets, likewise.
+    """
+
+    name = "dual"
+
+    def __init__(self, Z: np.ndarray, Y: np.ndarray) -> None:
+        self._Z = Z
+        self._path = Path(np.asarray(Z @ Z.T, dtype=float), Y)
+        self.eigenvalues = self._path.eigenvalues
+
+    def residual_squares(self, lam: float) -> np.ndarray:
+        """Return RSS(λ) for every target: the residuals are λ α."""
+        return lam * lam * self._path.products(lam)[1]
+
+    def coefficients(self, lams: np.ndarray) -> np.ndarray:
+        """Return θ for a λ of every target."""
+        return self._Z.T @ self._path.solve(lams)
+
+
+class OrthogonalSystem:
+    """The triangular factor of all rows, for λ too small for the normal equations.
+
+    S would square the condition number; the singular values of R keep it.
+
+    Parameters
+    ----------
+    triangle : array of shape (m + n_targets, m + n_targets)
+        The factor R of the QR decomposition of the centred [Z, Y].
+    n_targets : int
+        How many of the last columns are targets.
+    """
+
+    name = "qr"
+
+    def __init__(self, triangle: np.ndarray, n_targets: int) -> None:
+        m = triangle.shape[1] - n_targets
+        U, self._singular, self._Vt = np.linalg.svd(triangle[:m, :m])
+        self._rotated = U.T @ triangle[:m, m:]
+        self._beyond = (triangle[m:, m:] ** 2).sum(axis=0)
+        self.eigenvalues = self._singular[::-1] ** 2
+
+    def residual_squares(self, lam: float) -> np.ndarray:
+        """Return RSS(λ) for every target."""
+        shrunk = lam / (self._singular**2 + lam)
+        return self._beyond + ((shrunk[:, None] * self._rotated) ** 2).sum(axis=0)
+
+    def coefficients(self, lams: np.ndarray) -> np.ndarray:
+        """Return θ for a λ of every target."""
+        s = self._singular[:, None]
+        return self._Vt.T @ (s / (s * s + lams[None, :]) * self._rotated)
