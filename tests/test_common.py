@@ -9,14 +9,18 @@ from mercer import (
     ArcCosine,
     ArcCosineFeatures,
     Exponential,
+    FeatureMap,
     Gaussian,
+    Kernel,
     Laplace,
     Matern,
     Polynomial,
     ProductLaplace,
     RandomFourier,
 )
-from mercer.testing import FEATURE_MAP_CHECKS, KERNEL_CHECKS
+from mercer._array import is_numpy
+from mercer.testing import FEATURE_MAP_CHECKS, KERNEL_CHECKS, check_feature_map, check_kernel
+from mercer.testing.feature_maps import EXPECTED_TO_FAIL
 
 KERNELS = [
     Gaussian(),
@@ -85,9 +89,44 @@ def test_feature_map_keeps_the_contract(feature_map, n_features, check):
         ArcCosineFeatures(n_components=16),
         ArcCosineFeatures(order=0, method="antithetic", n_components=16),
     ],
-    expected_failed_checks=lambda _: {
-        "check_array_api_same_namespace": "a map follows the library of the rows it is given"
-    },
+    expected_failed_checks=lambda _: EXPECTED_TO_FAIL,
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+class Linear(Kernel):
+    """The linear kernel, as a stranger would write it."""
+
+    def _tile(self, X, Y, xp, out=None):
+        return X @ Y.T
+
+    def _diag(self, X, xp):
+        return (X * X).sum(axis=1) if is_numpy(X) else xp.sum(X * X, axis=1)
+
+
+class Identity(FeatureMap):
+    """The rows as they are: a map that draws nothing."""
+
+    def _kernel(self):
+        return Linear()
+
+    def _draw(self, stream, n_features_in):
+        return {}
+
+    def _map(self, X, xp, out=None):
+        return X
+
+
+def test_a_stranger_s_kernel_and_map_keep_the_contract():
+    check_kernel(Linear())
+    check_feature_map(Identity())
+
+
+def test_the_contract_catches_a_biased_map():
+    class Wrong(RandomFourier):
+        def _map(self, X, xp, out=None):
+            return super()._map(1.1 * X, xp, None)
+
+    with pytest.raises(AssertionError, match="standard errors"):
+        check_feature_map(Wrong(n_components=24))

@@ -44,8 +44,13 @@ def imported_layers(path):
                 yield layer_of(target)
             else:
                 yield from (layer_of([alias.name]) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("mercer."):
-            yield layer_of(node.module.split(".")[1:])
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "mercer":
+            # The front of the package knows everything: importing from it goes up.
+            yield layer_of(node.module.split(".")[1:]) if "." in node.module else "cli"
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.split(".")[0] == "mercer":
+                    yield layer_of(alias.name.split(".")[1:]) if "." in alias.name else "cli"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))

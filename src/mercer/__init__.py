@@ -18,6 +18,7 @@ _NAMES = {
     "diagnostics": ("approximation_error",),
     "engine.config": ("config",),
     "features": ("ArcCosineFeatures", "FeatureMap", "RandomFourier"),
+    "machines": ("FeatureRidge", "FeatureRidgeClassifier"),
     "kernels": (
         "NNGP",
         "NTK",
@@ -32,7 +33,17 @@ _NAMES = {
     ),
 }
 _HOMES = {name: f"mercer.{folder}" for folder, names in _NAMES.items() for name in names}
-_FOLDERS = ("diagnostics", "engine", "features", "kernels", "ops", "sketches", "testing")
+_FOLDERS = (
+    "diagnostics",
+    "engine",
+    "features",
+    "kernels",
+    "machines",
+    "ops",
+    "sketches",
+    "solvers",
+    "testing",
+)
 
 if TYPE_CHECKING:
     from .diagnostics import approximation_error
@@ -50,6 +61,7 @@ if TYPE_CHECKING:
         Polynomial,
         ProductLaplace,
     )
+    from .machines import FeatureRidge, FeatureRidgeClassifier
 
 
 __all__ = [
@@ -59,6 +71,8 @@ __all__ = [
     "ArcCosineFeatures",
     "Exponential",
     "FeatureMap",
+    "FeatureRidge",
+    "FeatureRidgeClassifier",
     "Gaussian",
     "Kernel",
     "Laplace",

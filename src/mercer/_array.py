@@ -51,7 +51,8 @@ def namespace(X: Any) -> Any:
 
 def dtype_name(X: Any) -> str:
     """Return the dtype of ``X`` as a plain name such as ``"float32"``."""
-    return str(X.dtype).rsplit(".", 1)[-1]
+    # The name of a NumPy dtype leaves out its byte order.
+    return X.dtype.name if is_numpy(X) else str(X.dtype).rsplit(".", 1)[-1]
 
 
 def floating_name(X: Any) -> str:
@@ -79,6 +80,25 @@ def empty_like_library(X: Any, shape: tuple[int, ...], name: str) -> Any:
         return np.empty(shape, dtype=name)
     xp = namespace(X)
     return xp.empty(shape, dtype=getattr(xp, name), device=array_api_compat.device(X))
+
+
+def all_finite(X: Any) -> bool:
+    """Return whether an array holds neither NaN nor infinity."""
+    if is_numpy(X):
+        values = X.data if is_sparse(X) else X
+        with np.errstate(over="ignore", invalid="ignore"):
+            # A finite sum has finite terms; an infinite one may only have overflowed.
+            return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
+    xp = namespace(X)
+    return bool(xp.all(xp.isfinite(X)))
+
+
+def ones_for_rows(X: Any) -> Any:
+    """Return a float64 one for each row of a block, in its library and on its device."""
+    if is_numpy(X):
+        return np.ones(X.shape[0])
+    xp = namespace(X)
+    return xp.ones(X.shape[0], dtype=xp.float64, device=array_api_compat.device(X))
 
 
 def to_numpy(X: Any) -> np.ndarray:

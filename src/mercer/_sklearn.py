@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -16,31 +17,37 @@ from sklearn.base import (
     _fit_context,
 )
 from sklearn.utils._param_validation import (
+    HasMethods,
     Interval,
     Options,
     StrOptions,
     generate_invalid_param_val,
     make_constraint,
 )
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_feature_names,
     check_array,
     check_is_fitted,
+    column_or_1d,
     validate_data,
 )
 
-from ._array import is_foreign, is_real_number, is_supported
+from ._array import is_foreign, is_real_number, is_sparse, is_supported, to_numpy
 
 __all__ = [
     "RANDOM_STATE",
     "BaseEstimator",
     "ClassNamePrefixFeaturesOutMixin",
+    "HasMethods",
     "Interval",
     "Options",
     "StrOptions",
     "TransformerMixin",
     "check_is_fitted",
+    "check_labels",
     "check_rows",
+    "check_targets",
     "checked",
     "fit_context",
     "invalid_values",
@@ -107,7 +114,7 @@ def check_rows(X: Any, *, name: str = "X", owner: Any = None, reset: bool = Fals
         else:
             rows = validate_data(owner, X, reset=reset, **rules)
     except (TypeError, ValueError) as error:
-        if "convert" in str(error) or "must be a string or a" in str(error):
+        if "could not convert" in str(error) or "must be a string or a" in str(error):
             raise type(error)(
                 f"{name} must hold numbers only, but it holds values that are none ({error}); "
                 "encode categories first, for example with sklearn.preprocessing.OneHotEncoder."
@@ -118,8 +125,19 @@ def check_rows(X: Any, *, name: str = "X", owner: Any = None, reset: bool = Fals
             f"{name} must have a boolean, integer or real dtype, but its dtype is {rows.dtype}; "
             f"convert it first, for example with {name}.astype('float64')."
         )
-    if str(rows.dtype) == "float128":
-        raise ValueError(f"{name} has dtype float128; convert it to float64 first.")
+    if rows.dtype.kind == "f" and rows.dtype.itemsize > 8:
+        raise ValueError(f"{name} has dtype {rows.dtype}; convert it to float64 first.")
+    return canonical_rows(rows)
+
+
+def canonical_rows(rows: Any) -> Any:
+    """Return CSR rows as an array in which no entry is stored twice; others as they are."""
+    if not is_sparse(rows):
+        return rows
+    rows = scipy.sparse.csr_array(rows)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
     return rows
 
 
@@ -157,3 +175,48 @@ def _check_foreign(X: Any, name: str, owner: Any, reset: bool) -> Any:
             f"{owner.n_features_in_} features as input."
         )
     return X
+
+
+def check_targets(y: Any, n_rows: int) -> np.ndarray:
+    """Return regression targets as floats of shape (n_rows,) or (n_rows, n_targets)."""
+    if y is None:
+        raise ValueError("y is None, but requires y: give one target for each row of X.")
+    if is_foreign(y):
+        y = to_numpy(y)
+    Y = check_array(y, ensure_2d=False, dtype="numeric", ensure_all_finite=False, input_name="y")
+    if Y.ndim > 2:
+        raise ValueError(f"y must have one or two dimensions, but its shape is {Y.shape}.")
+    Y = Y.astype(float, copy=False)
+    if Y.ndim == 2 and Y.shape[1] == 1:
+        Y = column_or_1d(Y, warn=True)
+    _same_length(Y.shape[0], n_rows)
+    if not np.isfinite(Y).all():
+        row = int(np.argwhere(~np.isfinite(Y))[0][0])
+        raise ValueError(
+            f"y contains NaN or infinity at row {row} (counted from 0); drop such rows before "
+            "learning."
+        )
+    return Y
+
+
+def check_labels(y: Any, n_rows: int) -> np.ndarray:
+    """Return class labels as an array of shape (n_rows,)."""
+    if y is None:
+        raise ValueError("y is None, but requires y: give one label for each row of X.")
+    if is_foreign(y):
+        y = to_numpy(y)
+    labels = column_or_1d(y, warn=True)
+    _same_length(labels.shape[0], n_rows)
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        row = int(np.argwhere(~np.isfinite(labels))[0][0])
+        raise ValueError(f"y contains NaN or infinity at row {row}; drop such rows first.")
+    check_classification_targets(labels)
+    return labels
+
+
+def _same_length(n_targets: int, n_rows: int) -> None:
+    if n_targets != n_rows:
+        raise ValueError(
+            f"X and y have inconsistent numbers of samples: X has {n_rows} rows, y has "
+            f"{n_targets}; give one target for each row."
+        )

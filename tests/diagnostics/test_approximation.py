@@ -35,3 +35,25 @@ def test_a_sample_of_rows_is_enough_and_reproducible():
 def test_an_unfitted_map_is_refused():
     with pytest.raises(NotFittedError):
         mercer.approximation_error(mercer.RandomFourier(), np.zeros((3, 2)))
+
+
+def test_data_frames_go_in_and_frames_as_output_do_not_matter():
+    import pandas
+
+    X = np.random.default_rng(0).standard_normal((50, 3))
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    features = mercer.RandomFourier(n_components=16, random_state=0).set_output(transform="pandas")
+    expected = mercer.approximation_error(
+        mercer.RandomFourier(n_components=16, random_state=0).fit(X), X
+    )
+    assert mercer.approximation_error(features.fit(frame), frame) == expected
+    assert mercer.approximation_error(features, frame, n_rows=20, random_state=None).n_rows == 20
+
+
+def test_bad_arguments_and_zero_rows():
+    X = np.zeros((5, 3))
+    features = mercer.ArcCosineFeatures(n_components=16).fit(X)
+    assert mercer.approximation_error(features, X).relative == 0.0
+    for wrong in (0, -1, 2.5, True):
+        with pytest.raises(ValueError, match="n_rows"):
+            mercer.approximation_error(features, X, n_rows=wrong)

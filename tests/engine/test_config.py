@@ -1,5 +1,8 @@
 """Tests of the settings."""
 
+import threading
+
+import numpy as np
 import pytest
 
 import mercer
@@ -24,6 +27,27 @@ def test_a_with_block_ends_and_a_statement_stays():
     assert "block_rows=11" in repr(mercer.config())
 
 
+def test_blocks_in_two_threads_do_not_meet():
+    entered, left = threading.Event(), threading.Event()
+    seen = {}
+
+    def other():
+        with mercer.config(memory="5MB"):
+            seen["inside"] = (settings().memory, settings().n_jobs)
+            entered.set()
+            left.wait(5)
+
+    thread = threading.Thread(target=other)
+    with mercer.config(n_jobs=1):
+        thread.start()
+        entered.wait(5)
+        assert (settings().memory, settings().n_jobs) == (10**9, 1)
+    left.set()
+    thread.join()
+    assert seen["inside"] == (5_000_000, None)
+    assert (settings().memory, settings().n_jobs) == (10**9, None)
+
+
 def test_an_error_inside_restores_the_settings():
     with pytest.raises(KeyError), mercer.config(memory="5MB"):
         raise KeyError
@@ -32,7 +56,14 @@ def test_an_error_inside_restores_the_settings():
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("2GB", 2 * 10**9), ("1.5 MB", 1_500_000), ("512MiB", 512 * 2**20), ("10", 10), (77, 77)],
+    [
+        ("2GB", 2 * 10**9),
+        ("1.5 MB", 1_500_000),
+        ("512MiB", 512 * 2**20),
+        ("10", 10),
+        (77, 77),
+        (np.int64(5), 5),
+    ],
 )
 def test_memory_is_read_from_text(text, expected):
     assert parse_memory(text) == expected

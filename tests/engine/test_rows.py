@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
 import mercer
-from mercer.engine.blocks import block_rows, cut
+from mercer.engine.blocks import cut, plan_rows, row_width
 from mercer.engine.memory import allocate
 from mercer.engine.rows import map_rows, visit_rows
 
@@ -20,9 +21,27 @@ def test_blocks_cover_all_rows_once(n_rows, rows):
 @given(st.integers(1, 10**7), st.integers(1, 10**6), st.integers(10**7, 10**10))
 def test_blocks_stay_within_the_budget(n_rows, row_bytes, memory):
     with mercer.config(memory=memory, n_jobs=3):
-        rows = block_rows(n_rows, row_bytes)
+        rows, workers = plan_rows(n_rows, row_bytes)
     assert 1 <= rows <= n_rows
-    assert 3 * 3 * rows * row_bytes <= max(memory, 3 * 3 * row_bytes)
+    assert 1 <= workers <= 3
+    assert 3 * workers * rows * row_bytes <= memory
+
+
+def test_small_work_stays_on_one_thread_and_large_work_does_not():
+    with mercer.config(n_jobs=4):
+        assert plan_rows(100, 1000).workers == 1
+        assert plan_rows(10_000, 10_000).workers == 4
+
+
+def test_sparse_rows_are_budgeted_by_their_non_zeros():
+    X = scipy.sparse.random_array((50, 2**20), density=1e-5, format="csr", random_state=0)
+    assert row_width(X) < 100
+    dense = scipy.sparse.csr_array(np.ones((5, 30)))
+    assert row_width(dense) == 30
+    with mercer.config(n_jobs=64):
+        assert mercer.Gaussian(5.0)(X).shape == (50, 50)
+        features = mercer.RandomFourier(n_components=6, random_state=0).fit(X)
+        assert features.transform(X).shape == (50, 6)
 
 
 def test_a_function_may_return_its_own_array_or_the_place():
@@ -43,7 +62,7 @@ def test_rows_are_visited_in_order():
     X = np.arange(10.0)[:, None]
     seen = []
     with mercer.config(block_rows=3):
-        visit_rows(lambda block: seen.extend(block[:, 0]), X)
+        visit_rows(lambda block: seen.extend(block[:, 0]), X, label="test")
     assert seen == list(range(10))
 
 

@@ -105,4 +105,12 @@ def test_more_components_begin_with_the_same_directions(method):
     few = ArcCosineFeatures(n_components=20, method=method, random_state=1).fit(X)
     many = ArcCosineFeatures(n_components=90, method=method, random_state=1).fit(X)
     size = few.projection_.size
-    assert np.array_equal(few.projection_.weights, many.projection_.weights[:, :size])
+    assert few.projection_.weights == pytest.approx(many.projection_.weights[:, :size], abs=1e-13)
+
+
+def test_rows_at_the_end_of_float32():
+    X = np.full((2, 3), 3e38, dtype=np.float32)
+    with pytest.raises(ValueError, match="norms of the rows overflow"):
+        ArcCosineFeatures(order=1, n_components=8, random_state=0).fit(X).transform(X)
+    blind = ArcCosineFeatures(order=0, n_components=8, random_state=0).fit(X)
+    assert blind.transform(X) == pytest.approx(blind.transform(X / 1e30), abs=1e-6)

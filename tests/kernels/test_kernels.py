@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
@@ -17,7 +18,9 @@ from mercer import (
     Matern,
     Polynomial,
     ProductLaplace,
+    config,
 )
+from mercer.testing import peak_bytes
 
 
 def rows():
@@ -148,16 +151,69 @@ def test_grid_search_reaches_into_a_kernel():
     assert SVC(kernel=NTK(depth=2)).fit(X, y).score(X, y) > 0.8
 
 
-def test_overflow_names_the_way_out():
-    X = np.full((2, 2), 40.0)
-    with pytest.raises(ValueError, match="larger lengthscale"):
-        Exponential()(X)
-    with pytest.raises(ValueError, match="float32"):
-        Exponential()((X / 6).astype(np.float32))
-    with pytest.raises(ValueError, match="smaller gamma"):
-        Polynomial(degree=200)(X)
-    with pytest.raises(ValueError, match="float64"):
-        NTK()(np.full((2, 2), 1e25, dtype=np.float32))
+@pytest.mark.parametrize(
+    ("kernel", "X"),
+    [
+        (Exponential(), np.full((2, 2), 40.0)),
+        (Exponential(), np.full((2, 2), 7.0, dtype=np.float32)),
+        (Polynomial(degree=200), np.full((2, 2), 40.0)),
+        (NTK(), np.full((2, 2), 1e25, dtype=np.float32)),
+        (NTK(), np.full((2, 2), 1e200)),
+        (NTK() * NTK(), np.full((2, 2), 1e12, dtype=np.float32)),
+        (1e300 * NTK(), np.full((2, 2), 1e20)),
+    ],
+    ids=repr,
+)
+def test_overflow_names_the_way_out(kernel, X):
+    for call in (kernel, kernel.diag, lambda rows: kernel.matvec(rows, np.ones(2))):
+        with pytest.raises(ValueError, match=f"overflow {X.dtype}.*scale X down"):
+            call(X)
+
+
+@pytest.mark.parametrize("kernel", [Gaussian, Laplace, ProductLaplace, Matern])
+def test_extreme_lengthscales(kernel):
+    X = np.random.default_rng(0).standard_normal((3, 2))
+    for value in (1e-300, np.float64(1e-200), 1e-20):
+        assert np.array_equal(kernel(lengthscale=value)(X), np.eye(3))
+    assert np.array_equal(kernel(lengthscale=1e300)(X), np.ones((3, 3)))
+
+
+def test_close_pairs_keep_to_the_budget_on_every_path():
+    X = 100 + 1e-3 * np.random.default_rng(0).standard_normal((1000, 50))
+    sparse = scipy.sparse.csr_array(X)
+    with config(memory=60_000_000):
+        K, peak = peak_bytes(lambda: NTK(2)(sparse))
+    assert peak - K.nbytes <= 60_000_000
+    assert pytest.approx(NTK(2)(X), rel=1e-9) == K
+
+
+def test_matrices_of_the_old_sparse_kind():
+    X = rows()
+    for kernel in (Gaussian(), NTK(2)):
+        assert kernel(X, scipy.sparse.csr_matrix(X)) == pytest.approx(kernel(X), rel=1e-9)
+
+
+def test_entries_that_are_stored_twice_are_added():
+    twice = scipy.sparse.csr_array(([1.0, 1.0, 2.0], [0, 0, 1], [0, 2, 3]), shape=(2, 3))
+    for kernel in (Gaussian("scale"), NTK()):
+        assert kernel(twice) == pytest.approx(kernel(twice.toarray()))
+
+
+def test_bad_vectors_are_refused():
+    X = np.eye(3)
+    for wrong in ([1.0, np.nan, 2.0], [1j, 0, 0]):
+        with pytest.raises(ValueError, match="v must hold"):
+            NTK().matvec(X, wrong)
+    for wrong in (np.ones(4), np.array([1.0, np.nan, 0.0])):
+        with pytest.raises(ValueError, match="X and Y are vectors"):
+            NTK()(np.ones(3), wrong)
+    with pytest.raises(ValueError, match="lengthscale"):
+        Gaussian(-1.0)(np.ones(3), np.ones(3))
+
+
+def test_a_list_of_kernels_adds_up():
+    X = np.eye(2)
+    assert sum([NTK(), Gaussian()])(X) == pytest.approx((NTK() + Gaussian())(X))
 
 
 def test_two_libraries_at_once_are_refused():

@@ -44,7 +44,7 @@ def test_merged_summaries_know_all_rows():
 def test_the_sample_is_small_and_uniform():
     X = np.arange(20_000.0)[:, None]
     summary = summary_of(np.array_split(X, 7))
-    sample = summary._sample[:, 0]
+    sample = summary._sample.columns[0][:, 0]
     assert len(sample) == SAMPLE_ROWS
     assert len(set(sample)) == SAMPLE_ROWS
     assert abs(sample.mean() - 10_000) <= 4 * 20_000 / np.sqrt(12 * SAMPLE_ROWS)

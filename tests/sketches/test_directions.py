@@ -11,8 +11,9 @@ from mercer.sketches import (
     spherical_directions,
     spherical_structured_directions,
 )
-from mercer.sketches.directions import conditional_distribution
+from mercer.sketches.directions import conditional_distribution, gibbs_vectors
 from mercer.sketches.spherical_structured import structured_points
+from mercer.testing import peak_bytes
 
 NESTED = [spherical_directions, haar_directions, gibbs_directions]
 
@@ -29,7 +30,18 @@ def test_directions_have_norm_one(draw, d):
 def test_more_directions_begin_with_the_fewer(draw):
     many = draw(Stream(5), 4, 600)
     for size in (1, 3, 255, 257, 599):
-        assert np.array_equal(draw(Stream(5), 4, size), many[:, :size])
+        assert draw(Stream(5), 4, size) == pytest.approx(many[:, :size], abs=1e-14)
+
+
+@pytest.mark.parametrize("draw", [spherical_directions, haar_directions])
+def test_few_directions_of_wide_rows_cost_little(draw):
+    _, peak = peak_bytes(lambda: draw(Stream(0), 20_000, 4))
+    assert peak < 20 * 4 * 20_000 * 8
+
+
+def test_more_directions_than_memory_are_refused_in_a_sentence():
+    with pytest.raises(MemoryError, match="fewer components"):
+        spherical_directions(Stream(0), 2**30, 2**20)
 
 
 def test_haar_blocks_are_orthonormal_and_uniform():
@@ -61,12 +73,16 @@ def test_conditional_distribution_is_the_integral_of_its_density():
         assert conditional_distribution(x, others) == pytest.approx(integral, abs=1e-5)
 
 
-def test_many_gibbs_sweeps_have_the_right_radius():
-    # Under the norm-weighted law |v|² is chi squared with d + 2 degrees of freedom; the last
-    # coordinate that was drawn tells, because directions alone do not show the radius.
-    W = gibbs_directions(Stream(0), 3, 20_000, sweeps=4)
-    assert np.all(abs(W.mean(axis=1)) <= 4.5 / np.sqrt(3 * 20_000))
-    assert np.all(abs((W**2).mean(axis=1) - 1 / 3) <= 4.5 * np.sqrt(4 / 45 / 20_000))
+@pytest.mark.parametrize("d", [3, 5])
+def test_many_gibbs_sweeps_reach_the_law_and_one_does_not(d):
+    # Under the norm-weighted law |v|² is chi squared with d + 2 degrees of freedom.
+    generator = np.random.default_rng(0)
+    error = np.sqrt(2 * (d + 2) / 20_000)
+    squares = (gibbs_vectors(generator, 20_000, d, sweeps=6) ** 2).sum(axis=1)
+    assert abs(squares.mean() - (d + 2)) <= 4.5 * error
+    assert squares.var() == pytest.approx(2 * (d + 2), rel=0.06)
+    once = (gibbs_vectors(generator, 20_000, d, sweeps=1) ** 2).sum(axis=1)
+    assert abs(once.mean() - (d + 2)) > 4.5 * error
 
 
 @pytest.mark.parametrize("stratified", [True, False])

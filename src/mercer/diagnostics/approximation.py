@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 
-from .._array import is_sparse, namespace, to_numpy
-from .._random import Stream
+from .._array import is_numpy, namespace, to_numpy
+from .._random import Stream, seed_of
 from .._sklearn import check_is_fitted, check_rows
 
 
@@ -23,6 +25,12 @@ class ApproximationError:
         Largest absolute difference of an entry.
     n_rows : int
         Rows that were compared, each with each.
+
+    Examples
+    --------
+    >>> from mercer.diagnostics import ApproximationError
+    >>> print(ApproximationError(relative=0.012, largest=0.1, n_rows=500))
+    relative error 0.012, largest difference 0.1 (500 rows)
     """
 
     relative: float
@@ -47,7 +55,7 @@ def approximation_error(feature_map, X, *, n_rows=500, random_state=0):
         The data.
     n_rows : int, default=500
         How many rows to draw for the comparison (all, if there are fewer).
-    random_state : int, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Which rows.
 
     Returns
@@ -65,20 +73,23 @@ def approximation_error(feature_map, X, *, n_rows=500, random_state=0):
     (500, True)
     """
     check_is_fitted(feature_map)
-    X = check_rows(X)
+    if isinstance(n_rows, bool) or not isinstance(n_rows, Integral) or n_rows < 1:
+        raise ValueError(f"n_rows must be a positive integer, but {n_rows!r} came.")
+    X = check_rows(X, owner=feature_map)
     if X.shape[0] > n_rows:
-        generator = Stream(int(random_state)).child("rows").generator()
+        generator = Stream(seed_of(random_state)).child("rows").generator()
         chosen = np.sort(generator.choice(X.shape[0], n_rows, replace=False))
-        if isinstance(X, np.ndarray) or is_sparse(X):
-            X = X[chosen]
-        else:
-            xp = namespace(X)
-            X = xp.take(X, xp.asarray(chosen, device=X.device), axis=0)
+        xp = namespace(X)
+        X = X[chosen] if is_numpy(X) else xp.take(X, xp.asarray(chosen, device=X.device), axis=0)
     exact = to_numpy(feature_map.kernel_(X)).astype(float)
-    features = to_numpy(feature_map.transform(X)).astype(float)
+    with warnings.catch_warnings():
+        # The rows have lost the names of their columns here, after they were compared.
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        features = to_numpy(feature_map._features(X)).astype(float)
     difference = features @ features.T - exact
+    size = float(np.linalg.norm(exact))
     return ApproximationError(
-        relative=float(np.linalg.norm(difference) / np.linalg.norm(exact)),
+        relative=float(np.linalg.norm(difference)) / size if size else 0.0,
         largest=float(abs(difference).max()),
         n_rows=int(X.shape[0]),
     )

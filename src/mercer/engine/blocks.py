@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._array import as_floating, dtype_name, is_numpy, is_sparse, namespace, to_numpy
+from .._array import (
+    all_finite,
+    as_floating,
+    dtype_name,
+    is_numpy,
+    is_sparse,
+    namespace,
+    to_numpy,
+)
+from ..ops.products import DENSE_ENOUGH
 from .config import settings
 
 #: Bytes of input and output that a block should span on a CPU: a few times its L2 cache, where
@@ -17,38 +26,59 @@ CPU_BLOCK_BYTES = 4 * 2**20
 DEVICE_BLOCK_BYTES = 256 * 2**20
 #: Rows below which a matrix product loses its speed.
 FEWEST_ROWS = 64
+#: Bytes of input and output below which a second thread costs more than it brings.
+WORTH_A_THREAD = 2 * 2**20
 
 
-def block_rows(n_rows: int, row_bytes: int, on_cpu: bool = True, copies: int = 3) -> int:
-    """Return how many rows a block should have.
+class Plan(NamedTuple):
+    """How work is cut: rows in a block, and threads that take blocks."""
+
+    rows: int
+    workers: int
+
+
+def plan_rows(n_rows: int, row_bytes: int, on_cpu: bool = True, copies: int = 3) -> Plan:
+    """Return how many rows a block should have, and how many threads to use.
 
     Parameters
     ----------
     n_rows : int
         Rows there are.
     row_bytes : int
-        Bytes of one row of input and output together.
+        Bytes of one row of input, output and scratch together.
     on_cpu : bool, default=True
         Whether threads share the budget and the cache sets the pace.
     copies : int, default=3
         How many times ``row_bytes`` a row in flight may take, temporaries included.
     """
-    workers = settings().workers() if on_cpu else 1
-    affordable = settings().memory // (copies * row_bytes * workers)
+    memory = settings().memory
+    affordable = memory // (copies * row_bytes)
     if affordable < 1:
-        needed = copies * row_bytes * workers
         raise ValueError(
-            f"memory={settings().memory} bytes is too small: one row in flight on {workers} "
-            f"thread(s) needs {needed} bytes; raise the budget with "
-            f"mercer.config(memory={needed}) or use fewer threads or components."
+            f"memory={memory} bytes is too small: one row in flight needs {copies * row_bytes} "
+            f"bytes; raise the budget with mercer.config(memory={copies * row_bytes}) or use "
+            "fewer components."
         )
+    workers = min(settings().workers(), affordable) if on_cpu else 1
     asked = settings().block_rows
     if asked is None:
-        fitting = (CPU_BLOCK_BYTES if on_cpu else DEVICE_BLOCK_BYTES) // row_bytes
-        asked = max(FEWEST_ROWS, fitting)
-        if on_cpu and n_rows >= workers * FEWEST_ROWS:
-            asked = min(asked, math.ceil(n_rows / workers))
-    return max(1, min(asked, affordable, n_rows))
+        if n_rows * row_bytes < WORTH_A_THREAD:
+            workers = 1
+        asked = max(FEWEST_ROWS, (CPU_BLOCK_BYTES if on_cpu else DEVICE_BLOCK_BYTES) // row_bytes)
+        if workers > 1:
+            asked = min(asked, max(FEWEST_ROWS, math.ceil(n_rows / workers)))
+    return Plan(max(1, min(asked, affordable // workers, n_rows)), workers)
+
+
+def row_width(X: Any) -> int:
+    """Return how many numbers a row of ``X`` takes: its non-zeros, where it stays sparse."""
+    if not is_sparse(X):
+        return int(X.shape[1])
+    mean = X.nnz / max(1, X.shape[0])
+    if mean > DENSE_ENOUGH * X.shape[1]:
+        return int(X.shape[1])
+    # Values and indices, and rows that are longer than the mean.
+    return min(int(X.shape[1]), 4 * math.ceil(mean + 1))
 
 
 def cut(n_rows: int, rows: int) -> list[tuple[int, int]]:
@@ -72,22 +102,16 @@ def take(X: Any, start: int, stop: int, dtype: str, name: str = "X") -> Any:
 
 def _refuse_non_finite(block: Any, start: int, name: str) -> None:
     """Raise an error that names the first NaN or infinity of the block."""
+    if all_finite(block):
+        return
     if is_numpy(block):
-        values = block.data if is_sparse(block) else block
-        with np.errstate(over="ignore", invalid="ignore"):
-            # A finite sum has finite terms; an infinite one may only have overflowed.
-            if np.isfinite(values.sum()) or np.isfinite(values).all():
-                return
         wrong = np.argwhere(~np.isfinite(to_numpy(block)))
         row, column = int(wrong[0, 0]), int(wrong[0, 1])
     else:
         xp = namespace(block)
-        if bool(xp.all(xp.isfinite(block))):
-            return
         wrong = xp.astype(xp.reshape(~xp.isfinite(block), (-1,)), xp.int32)
         row, column = divmod(int(xp.argmax(wrong)), block.shape[1])
-    value = float(block[row, column])
-    what = "NaN" if math.isnan(value) else "infinity"
+    what = "NaN" if math.isnan(float(block[row, column])) else "infinity"
     raise ValueError(
         f"{name} contains {what} at row {start + row}, column {column} (counted from 0); "
         f"{name} must not contain NaN or inf: impute or drop such rows first, for example with "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from types import TracebackType
 from typing import Any
@@ -33,19 +34,21 @@ class Settings:
         return self.n_jobs if self.n_jobs > 0 else max(1, cores + 1 + self.n_jobs)
 
 
-_current = Settings()
+_of_process = Settings()
+_of_block: ContextVar[Settings | None] = ContextVar("mercer settings", default=None)
 
 
 def settings() -> Settings:
-    """Return the settings in force."""
-    return _current
+    """Return the settings in force: those of the ``with`` block, or of the process."""
+    return _of_block.get() or _of_process
 
 
 class config:
     """Set the memory budget, threads, block size and progress of every computation.
 
     Called as a statement it holds for the rest of the process; in a ``with`` block it holds
-    until the block ends. Settings that are not named stay as they are.
+    until the block ends, and only in the thread of the block. Settings that are not named
+    stay as they are. Worker processes (joblib's, for example) start with the defaults.
 
     Parameters
     ----------
@@ -80,8 +83,7 @@ class config:
         block_rows: Any = ...,
         progress: bool | ProgressCallback | None = None,
     ) -> None:
-        global _current
-        self._before = _current
+        global _of_process
         changes: dict[str, Any] = {}
         if memory is not None:
             changes["memory"] = parse_memory(memory)
@@ -95,9 +97,22 @@ class config:
                     f"progress must be True, False or a function, but {progress!r} came."
                 )
             changes["progress"] = progress
-        _current = replace(_current, **changes)
+        self._changes = changes
+        self._before = settings()
+        self._mine = replace(self._before, **changes)
+        if _of_block.get() is None:
+            _of_process = self._mine
+        else:
+            _of_block.set(self._mine)
 
     def __enter__(self) -> config:
+        global _of_process
+        # It is a block's setting after all: whoever it was set for gets back what it had.
+        if _of_process is self._mine:
+            _of_process = self._before
+        elif _of_block.get() is self._mine:
+            _of_block.set(self._before)
+        self._token = _of_block.set(replace(settings(), **self._changes))
         return self
 
     def __exit__(
@@ -106,16 +121,15 @@ class config:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        global _current
-        _current = self._before
+        _of_block.reset(self._token)
 
     def __getattr__(self, name: str) -> Any:
         if name in {field.name for field in fields(Settings)}:
-            return getattr(_current, name)
+            return getattr(settings(), name)
         raise AttributeError(name)
 
     def __repr__(self) -> str:
-        values = ", ".join(f"{f.name}={getattr(_current, f.name)!r}" for f in fields(Settings))
+        values = ", ".join(f"{f.name}={getattr(settings(), f.name)!r}" for f in fields(Settings))
         return f"config({values})"
 
 
@@ -134,8 +148,8 @@ def parse_memory(memory: str | int) -> int:
             factor = _BINARY_UNITS.get(unit + "I") if binary else _UNITS[unit]
             if factor is not None:
                 return _positive(int(float(number) * factor), memory)
-    elif isinstance(memory, int) and not isinstance(memory, bool):
-        return _positive(memory, memory)
+    elif hasattr(memory, "__index__") and not isinstance(memory, bool):
+        return _positive(int(memory), memory)
     raise ValueError(
         f"memory must be a number of bytes or a text such as '2GB' or '512MiB', "
         f"but {memory!r} came."

@@ -7,14 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from .._array import floating_name, is_numpy
-from .blocks import block_rows, cut, take
+from .._array import floating_name, is_numpy, is_sparse
+from .blocks import cut, plan_rows, row_width, take
 from .memory import allocate
 from .threads import run_tasks
 
 
 def map_rows(
-    function: Callable[..., Any], X: Any, n_columns: int, *, name: str = "X", label: str
+    function: Callable[..., Any],
+    X: Any,
+    n_columns: int,
+    *,
+    scratch: int = 0,
+    name: str = "X",
+    label: str,
 ) -> Any:
     """Return the rows ``function(X)``, computed block by block into one output.
 
@@ -28,14 +34,16 @@ def map_rows(
         Rows of any library, or CSR.
     n_columns : int
         Columns of the result.
+    scratch : int, default=0
+        Further numbers that the function holds for each row while it works.
     name, label : str
         What to call the input in errors, and the work in the progress bar.
     """
     n_rows = X.shape[0]
     dtype = floating_name(X)
-    itemsize = np.dtype(dtype).itemsize
     on_cpu = is_numpy(X)
-    rows = block_rows(n_rows, itemsize * (X.shape[1] + n_columns), on_cpu)
+    width = row_width(X) + n_columns + scratch
+    plan = plan_rows(n_rows, np.dtype(dtype).itemsize * width, on_cpu)
     out = allocate(X, (n_rows, n_columns), dtype)
 
     def work(span: tuple[int, int]) -> None:
@@ -45,21 +53,24 @@ def map_rows(
             target = out[start:stop]
             result = function(block, out=target)
             if result is not target:
-                target[...] = result
+                target[...] = result.toarray() if is_sparse(result) else result
         else:
             out[start:stop, :] = function(block)
 
-    if on_cpu:
-        run_tasks(work, cut(n_rows, rows), lambda span: span[1] - span[0], label)
-    else:
-        for span in cut(n_rows, rows):
-            work(span)
+    run_tasks(work, cut(n_rows, plan.rows), _length, label, plan.workers, on_cpu)
     return out
 
 
-def visit_rows(function: Callable[[Any], object], X: Any, *, name: str = "X") -> None:
+def visit_rows(function: Callable[[Any], object], X: Any, *, name: str = "X", label: str) -> None:
     """Call ``function`` on the blocks of ``X`` one after the other, in order."""
     dtype = floating_name(X)
-    row_bytes = np.dtype(dtype).itemsize * X.shape[1]
-    for start, stop in cut(X.shape[0], block_rows(X.shape[0], row_bytes, is_numpy(X))):
-        function(take(X, start, stop, dtype, name))
+    plan = plan_rows(X.shape[0], np.dtype(dtype).itemsize * row_width(X), is_numpy(X))
+
+    def work(span: tuple[int, int]) -> None:
+        function(take(X, *span, dtype, name))
+
+    run_tasks(work, cut(X.shape[0], plan.rows), _length, label, 1, is_numpy(X))
+
+
+def _length(span: tuple[int, int]) -> int:
+    return span[1] - span[0]

@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from typing import Any, TypeVar
 
@@ -19,7 +19,12 @@ Task = TypeVar("Task")
 
 
 def run_tasks(
-    work: Callable[[Task], object], tasks: Sequence[Task], weight: Callable[[Task], int], label: str
+    work: Callable[[Task], object],
+    tasks: Sequence[Task],
+    weight: Callable[[Task], int],
+    label: str,
+    workers: int | None = None,
+    native: bool = True,
 ) -> None:
     """Run ``work`` on every task, on as many threads as the settings allow.
 
@@ -36,9 +41,14 @@ def run_tasks(
         How much of the whole a task is, for progress.
     label : str
         What the work is called in the progress bar.
+    workers : int, optional
+        Threads, instead of those of the settings.
+    native : bool, default=True
+        Whether NumPy does the work; another library's threads are left alone.
     """
-    workers = min(settings().workers(), len(tasks))
-    with single_threaded_blas(), Progress(label, sum(weight(task) for task in tasks)) as progress:
+    workers = min(workers or settings().workers(), len(tasks))
+    held = single_threaded_blas() if native else nullcontext()
+    with held, Progress(label, sum(weight(task) for task in tasks)) as progress:
         if workers <= 1:
             for task in tasks:
                 work(task)

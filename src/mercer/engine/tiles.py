@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .._array import as_floating, floating_name, is_numpy
-from .blocks import FEWEST_ROWS, cut, take
+from .._array import all_finite, as_floating, floating_name, is_numpy, is_sparse
+from .blocks import FEWEST_ROWS, Plan, cut, row_width, take
 from .config import settings
 from .memory import allocate
 from .threads import run_tasks
@@ -19,6 +20,8 @@ DEVICE_TILE = 8192
 #: Tiles in flight at once on a thread: inner products, the result, and the temporaries of a
 #: formula; measured at most five in float64, for a sum of kernels.
 TILE_COPIES = 8
+#: Multiplications below which a second thread costs more than it brings.
+WORTH_A_THREAD = 2**24
 
 #: Called as ``tile(X, Y, out=None)`` on float64 blocks.
 Tile = Callable[..., Any]
@@ -36,11 +39,11 @@ def pairwise(tile: Tile, X: Any, Y: Any) -> Any:
     dtype = _common(X, other)
     out = allocate(X, (X.shape[0], other.shape[0]), dtype)
     on_cpu = is_numpy(X)
-    size = tile_size(X, other)
+    plan = plan_tiles(X, other)
     tasks = [
         (rows, columns)
-        for rows in cut(X.shape[0], size)
-        for columns in cut(other.shape[0], size)
+        for rows in cut(X.shape[0], plan.rows)
+        for columns in cut(other.shape[0], plan.rows)
         if not symmetric or rows[0] <= columns[0]
     ]
     name = "X" if symmetric else "Y"
@@ -51,16 +54,15 @@ def pairwise(tile: Tile, X: Any, Y: Any) -> Any:
         right = left if symmetric and rows == columns else take(other, *columns, "float64", name)
         target = out[rows[0] : rows[1], columns[0] : columns[1]]
         result = tile(left, right, out=target if on_cpu else None)
-        if not on_cpu:
-            result = as_floating(result, dtype)
+        if result is not target:
+            with np.errstate(over="ignore"):
+                result = as_floating(result.toarray() if is_sparse(result) else result, dtype)
             out[rows[0] : rows[1], columns[0] : columns[1]] = result
-        elif result is not target:
-            target[...] = result
+        refuse_overflow(result, dtype)
         if symmetric and rows != columns:
-            mirrored = target if on_cpu else result
-            out[columns[0] : columns[1], rows[0] : rows[1]] = mirrored.T
+            out[columns[0] : columns[1], rows[0] : rows[1]] = result.T
 
-    _run(work, tasks, on_cpu, "kernel")
+    run_tasks(work, tasks, lambda task: 1, "kernel", plan.workers, on_cpu)
     return out
 
 
@@ -69,53 +71,66 @@ def pairwise_matvec(tile: Tile, X: Any, Y: Any, vectors: Any) -> Any:
     dtype = _common(X, Y)
     out = allocate(X, (X.shape[0], vectors.shape[1]), dtype)
     on_cpu = is_numpy(X)
-    size = tile_size(X, Y)
-    weights = as_floating(vectors, "float64")
+    plan = plan_tiles(X, Y, vectors.shape[1])
+    # Every task runs through all of Y, so there should be one for every thread at least.
+    rows_each = min(plan.rows, max(1, math.ceil(X.shape[0] / plan.workers)))
 
     def work(rows: tuple[int, int]) -> None:
         left = take(X, *rows, "float64")
         total: Any = 0.0
-        for start, stop in cut(Y.shape[0], size):
+        for start, stop in cut(Y.shape[0], plan.rows):
             right = take(Y, start, stop, "float64", "Y")
             shape = (left.shape[0], right.shape[0])
             values = tile(left, right, out=np.empty(shape, dtype) if on_cpu else None)
             # The sum runs in float64, where a million small terms do not eat each other.
-            total = total + as_floating(values, "float64") @ weights[start:stop, :]
-        out[rows[0] : rows[1], :] = as_floating(total, dtype)
+            weights = as_floating(vectors[start:stop, :], "float64")
+            total = total + as_floating(values, "float64") @ weights
+        with np.errstate(over="ignore"):
+            result = as_floating(total, dtype)
+        refuse_overflow(result, dtype)
+        out[rows[0] : rows[1], :] = result
 
-    _run(work, cut(X.shape[0], size), on_cpu, "kernel product")
+    spans = cut(X.shape[0], rows_each)
+    run_tasks(work, spans, lambda task: 1, "kernel product", plan.workers, on_cpu)
     return out
 
 
-def tile_size(X: Any, Y: Any) -> int:
-    """Return the rows of a square tile that fits the budget."""
+def plan_tiles(X: Any, Y: Any, n_vectors: int = 0) -> Plan:
+    """Return the rows of a square tile that fits the budget, and the threads to use."""
     on_cpu = is_numpy(X)
-    workers = settings().workers() if on_cpu else 1
-    budget = settings().memory / (8 * workers)
-    # size² entries, TILE_COPIES times, and four blocks of rows (both sides, as given and scaled).
-    width = 4 * X.shape[1]
-    affordable = int((np.sqrt(width**2 + 4 * TILE_COPIES * budget) - width) / (2 * TILE_COPIES))
-    if affordable < 1:
+    # Four blocks of rows: both sides, as given and scaled.
+    width = 2 * (row_width(X) + row_width(Y)) + 2 * n_vectors
+    one = 8 * (width + TILE_COPIES)
+    if settings().memory < one:
         raise ValueError(
-            f"memory={settings().memory} bytes is too small for rows of {X.shape[1]} columns on "
-            f"{workers} thread(s); raise it with mercer.config(memory=...) or use fewer threads."
+            f"memory={settings().memory} bytes is too small: a pair of rows of {X.shape[1]} "
+            f"columns takes {one}; raise the budget with mercer.config(memory={one})."
         )
+    workers = min(settings().workers(), settings().memory // one) if on_cpu else 1
+    if X.shape[0] * Y.shape[0] * row_width(X) < WORTH_A_THREAD and not settings().block_rows:
+        workers = 1
+    # TILE_COPIES size² + width size numbers for each worker.
+    budget = settings().memory / (8 * workers)
+    affordable = int((math.sqrt(width**2 + 4 * TILE_COPIES * budget) - width) / (2 * TILE_COPIES))
     wanted = settings().block_rows
     if wanted is None:
         wanted = CPU_TILE if on_cpu else DEVICE_TILE
-        if on_cpu:
+        if workers > 1:
             # Few rows make few tiles: smaller ones, so that every thread has some.
             share = -(-max(X.shape[0], Y.shape[0]) // (2 * workers))
             wanted = max(FEWEST_ROWS, min(wanted, share))
-    return min(wanted, affordable)
+    return Plan(max(1, min(wanted, affordable)), workers)
 
 
-def _run(work: Callable[[Any], None], tasks: list[Any], on_cpu: bool, label: str) -> None:
-    if on_cpu:
-        run_tasks(work, tasks, lambda task: 1, label)
-    else:
-        for task in tasks:
-            work(task)
+def refuse_overflow(values: Any, dtype: str) -> None:
+    """Raise an error if kernel values do not fit their dtype."""
+    if all_finite(values):
+        return
+    remedy = " or pass X in float64" if dtype == "float32" else ""
+    raise ValueError(
+        f"Kernel values overflow {dtype}: scale X down, use a larger lengthscale or a smaller "
+        f"gamma or degree{remedy}."
+    )
 
 
 def _common(X: Any, Y: Any) -> str:

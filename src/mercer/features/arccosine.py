@@ -6,6 +6,7 @@ from numbers import Integral
 
 import numpy as np
 
+from .._array import all_finite
 from .._sklearn import RANDOM_STATE, Interval, Options, StrOptions
 from ..kernels import ArcCosine
 from ..ops import arccosine
@@ -151,6 +152,9 @@ class ArcCosineFeatures(FeatureMap):
         unit = DIRECTIONS[self.sampling](directions, n_features_in, size)
         return DenseProjection(unit * n_features_in**0.5), n_features_in
 
+    def _scratch(self):
+        return self.projection_.scratch
+
     def _map(self, X, xp, out=None):
         if self.method_ == "deflated":
             # The random columns come last: their projections are computed where they belong.
@@ -158,6 +162,10 @@ class ArcCosineFeatures(FeatureMap):
             if self.order == 1:
                 projected = self.projection_.project(X, xp, target)
                 norms = row_norms(X, xp)
+                if not all_finite(norms):
+                    raise ValueError(
+                        "The norms of the rows overflow; scale X down or pass it in float64."
+                    )
                 return arccosine.deflated_relu(dense(X), norms, projected, self._mean, xp, out)
             unit, norms = unit_rows(X, xp)
             projected = self.projection_.project(unit, xp, target)

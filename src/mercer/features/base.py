@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 
 import numpy as np
@@ -96,7 +97,10 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         for name in ("seed_", "_summary"):
             self.__dict__.pop(name, None)
-        return self._fit_more(check_rows(X, owner=self, reset=True))
+        self._fit_more(check_rows(X, owner=self, reset=True))
+        # The summary holds rows of the data, which have no business in a pickle.
+        self.__dict__.pop("_summary", None)
+        return self
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y=None):
@@ -128,28 +132,40 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             In the library and on the device of ``X``: float32 for float32 and for integers
             of up to 16 bits, float64 for all else. ``Z @ Z.T`` approximates ``kernel_(X)``.
         """
+        return self._features(X)
+
+    def _features(self, X):
+        """Return what ``transform`` does, before ``set_output`` wraps it."""
         check_is_fitted(self)
         X = check_rows(X, owner=self)
         xp = namespace(X)
 
         def block_map(block, out=None):
-            with np.errstate(over="ignore", under="ignore"):
+            with np.errstate(over="ignore", under="ignore", invalid="ignore"):
                 return self._map(block, xp, out)
 
-        return map_rows(block_map, X, self._n_features_out, label=type(self).__name__)
+        return map_rows(
+            block_map, X, self._n_features_out, scratch=self._scratch(), label=type(self).__name__
+        )
+
+    def _scratch(self):
+        """Return how many numbers ``_map`` holds for each row beside input and output."""
+        return 0
 
     def _fit_more(self, X):
         """Learn from the rows, and draw."""
         kernel = self._kernel()
         if kernel._needs_data():
-            self._summary = getattr(self, "_summary", None) or RowSummary()
-            visit_rows(self._summary.update, X)
-            kernel = kernel._from_summary(self._summary)
+            # A copy, so that a block that is refused leaves nothing behind.
+            summary = copy.deepcopy(getattr(self, "_summary", None)) or RowSummary()
+            visit_rows(summary.update, X, label="lengthscale")
+            kernel = kernel._from_summary(summary)
+            self._summary = summary
         else:
-            visit_rows(_look, X)
+            visit_rows(_look, X, label="checking rows")
         self.kernel_ = kernel
         if not hasattr(self, "seed_"):
-            self.seed_ = seed_of(self.random_state) if hasattr(self, "random_state") else 0
+            self.seed_ = seed_of(getattr(self, "random_state", 0))
         for name, value in self._draw(Stream(self.seed_), self.n_features_in_).items():
             setattr(self, name, value)
         probe = np.zeros((1, self.n_features_in_))

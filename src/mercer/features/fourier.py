@@ -162,6 +162,9 @@ class RandomFourier(FeatureMap):
         weights = self.kernel_.draw_frequencies(generator, n_features_in, size)
         return {"projection_": DenseProjection(weights), "projection_name_": "gaussian"}
 
+    def _scratch(self):
+        return self.projection_.scratch
+
     def _map(self, X, xp, out=None):
         target = None if out is None else out[:, : self.projection_.size]
         phases = self.projection_.project(X, xp, target)

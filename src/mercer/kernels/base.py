@@ -9,10 +9,17 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._array import as_floating, floating_name, is_foreign, is_numpy, namespace
+from .._array import (
+    all_finite,
+    as_floating,
+    floating_name,
+    is_numpy,
+    is_real_number,
+    namespace,
+)
 from .._sklearn import BaseEstimator, check_rows, checked
 from ..engine.rows import map_rows, visit_rows
-from ..engine.tiles import pairwise, pairwise_matvec
+from ..engine.tiles import pairwise, pairwise_matvec, refuse_overflow
 from .lengthscale import RowSummary
 
 
@@ -25,7 +32,24 @@ class Kernel(BaseEstimator):
 
     A subclass stores its parameters, declares ``_parameter_constraints``, and writes
     ``_tile`` and ``_diag``.
+
+    Examples
+    --------
+    A kernel of one's own, the linear one:
+
+    >>> import numpy as np
+    >>> from mercer import Kernel
+    >>> class Linear(Kernel):
+    ...     def _tile(self, X, Y, xp, out=None):
+    ...         return X @ Y.T
+    ...     def _diag(self, X, xp):
+    ...         return xp.sum(X * X, axis=1)
+    >>> Linear()(np.eye(2))
+    array([[1., 0.],
+           [0., 1.]])
     """
+
+    _parameter_constraints: dict[str, Any] = {}
 
     @abstractmethod
     def _tile(self, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
@@ -76,8 +100,11 @@ class Kernel(BaseEstimator):
         xp = namespace(X)
 
         def column(block: Any, out: Any = None) -> Any:
-            values = kernel._diag(as_floating(block, "float64"), xp)[:, None]
-            return as_floating(values, floating_name(block))
+            with np.errstate(all="ignore"):
+                values = kernel._diag(as_floating(block, "float64"), xp)[:, None]
+                values = as_floating(values, floating_name(block))
+            refuse_overflow(values, floating_name(block))
+            return values
 
         return map_rows(column, X, 1, label="kernel diagonal")[:, 0]
 
@@ -110,6 +137,10 @@ class Kernel(BaseEstimator):
         Y = X if Y is None else Y
         if is_numpy(X):
             v = np.asarray(v)
+        elif namespace(v) is not namespace(X):
+            raise TypeError(f"v must come from the library of X, but it is a {type(v)}.")
+        if not is_real_number(v) or not all_finite(as_floating(v, "float64")):
+            raise ValueError("v must hold real numbers without NaN or infinity.")
         if v.ndim not in (1, 2) or v.shape[0] != Y.shape[0]:
             raise ValueError(
                 f"v must have one entry (or row) for each of the {Y.shape[0]} rows of "
@@ -137,7 +168,7 @@ class Kernel(BaseEstimator):
         if not self._needs_data():
             return self
         summary = RowSummary()
-        visit_rows(summary.update, check_rows(X))
+        visit_rows(summary.update, check_rows(X), label="lengthscale")
         return self._from_summary(summary)
 
     def _needs_data(self) -> bool:
@@ -167,7 +198,7 @@ class Kernel(BaseEstimator):
         X = check_rows(X)
         if Y is not None:
             Y = check_rows(Y, name="Y")
-            if is_foreign(X) != is_foreign(Y):
+            if namespace(X) is not namespace(Y):
                 raise TypeError(
                     f"X and Y must come from one array library, but X is {type(X)} and Y is "
                     f"{type(Y)}; convert one of them."
@@ -200,13 +231,25 @@ class Kernel(BaseEstimator):
                 f"{self!r} takes its lengthscale from data, but only two vectors came; call "
                 "kernel.fitted_to(X) first and use the kernel that it returns."
             )
+        if x.shape != y.shape:
+            raise ValueError(
+                f"X and Y are vectors of different lengths, {x.shape[0]} and {y.shape[0]}."
+            )
         left, right = np.atleast_2d(x).astype(float), np.atleast_2d(y).astype(float)
-        return float(self._tile_function(left)(left, right)[0, 0])
+        if not all_finite(left) or not all_finite(right):
+            raise ValueError("X and Y are vectors that contain NaN or infinity; they must not.")
+        value = checked(self)._tile_function(left)(left, right)
+        refuse_overflow(value, "float64")
+        return float(value[0, 0])
 
     def __add__(self, other: Any) -> Kernel:
         from .algebra import Sum
 
         return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __radd__(self, other: Any) -> Kernel:
+        # The sum of a list starts with 0.
+        return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __mul__(self, other: Any) -> Kernel:
         from .algebra import Product, Scaled
@@ -223,10 +266,3 @@ class Kernel(BaseEstimator):
 def in_precision_of(out: Any, values: Any) -> Any:
     """Return a float64 tile in the precision that ``out`` asks for."""
     return values if out is None else as_floating(values, out.dtype.name)
-
-
-def refuse_overflow(largest: float, out: Any, formula: str, remedy: str) -> None:
-    """Raise an error if values as large as ``largest`` do not fit the result's dtype."""
-    dtype = np.dtype(float) if out is None else out.dtype
-    if not largest < np.finfo(dtype).max:
-        raise ValueError(f"{formula} overflows {dtype.name}; {remedy}.")

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from .._array import ones_for_rows
 from ..ops.distances import manhattan_distances
 from .base import Kernel, in_precision_of
-from .stationary import LENGTHSCALE, Isotropic, ones, student_radii
+from .stationary import LENGTHSCALE, Isotropic, student_radii
 
 
 class Laplace(Isotropic):
@@ -89,4 +90,4 @@ class ProductLaplace(Kernel):
         return xp.exp(-distances)
 
     def _diag(self, X: Any, xp: Any) -> Any:
-        return ones(X, xp)
+        return ones_for_rows(X)

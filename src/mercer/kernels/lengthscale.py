@@ -6,23 +6,20 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
-from .._array import as_floating, is_sparse, namespace, to_numpy
-from .._random import Stream
+from .._array import as_floating, is_sparse, namespace
+from ..engine.sample import RowSample
 from ..ops.distances import manhattan_distances, squared_distances
 
 #: The sample holds at most this many rows, and fewer where they are wide.
 SAMPLE_ROWS = 1000
-SAMPLE_ENTRIES = 5_000_000
 
 
 class RowSummary:
     """What lengthscale rules need to know of the rows seen so far.
 
-    Keeps the mean and variance of all entries, and a uniform sample of rows: each row gets a
-    random key from one fixed stream, and the rows with the smallest keys stay. Neither
-    depends on how the rows were cut into blocks.
+    Keeps the mean and variance of all entries, and a uniform sample of rows. Neither depends
+    on how the rows were cut into blocks.
     """
 
     def __init__(self) -> None:
@@ -30,9 +27,7 @@ class RowSummary:
         self.n_features = 0
         self.mean = 0.0
         self.sum_of_squares = 0.0
-        self._keys = np.empty(0)
-        self._sample: Any = None
-        self._generator = Stream(0).child("row summary").generator()
+        self._sample = RowSample(SAMPLE_ROWS)
 
     def update(self, block: Any) -> None:
         """Add a block of rows."""
@@ -40,10 +35,7 @@ class RowSummary:
         self._add_moments(self.n_rows * self.n_features, size, *_moments(block))
         self.n_rows += block.shape[0]
         self.n_features = block.shape[1]
-        keys = self._generator.random(block.shape[0])
-        limit = max(2, min(SAMPLE_ROWS, SAMPLE_ENTRIES // block.shape[1]))
-        candidates = np.sort(np.argsort(keys, kind="stable")[:limit])
-        self._add_sample(keys[candidates], _rows(block, candidates), limit)
+        self._sample.add(block)
 
     def merge(self, other: RowSummary) -> None:
         """Add the rows that another summary has seen."""
@@ -53,8 +45,7 @@ class RowSummary:
         size = other.n_rows * other.n_features
         self._add_moments(self.n_rows * self.n_features, size, other.mean, other.sum_of_squares)
         self.n_rows += other.n_rows
-        limit = max(2, min(SAMPLE_ROWS, SAMPLE_ENTRIES // self.n_features))
-        self._add_sample(other._keys, other._sample, limit)
+        self._sample.merge(other._sample)
 
     def lengthscale(self, rule: str, distance: str = "euclidean") -> float:
         """Return the lengthscale by ``rule``, ``"median"`` or ``"scale"``.
@@ -69,13 +60,13 @@ class RowSummary:
             value = self._median(distance)
         if not value > 0 or not math.isfinite(value):
             raise ValueError(
-                f"lengthscale={rule!r} needs at least two different rows of finite spread, but "
-                f"the {self.n_rows} row(s) of X give {value}; give a number instead."
+                f"lengthscale={rule!r} needs at least two different rows of finite spread, but X "
+                f"with n_samples={self.n_rows} gives {value}; give a number instead."
             )
         return value
 
     def _median(self, distance: str) -> float:
-        sample = self._sample
+        sample = self._sample.columns[0].astype(float)
         xp = namespace(np.empty(0))
         with np.errstate(over="ignore", invalid="ignore"):
             if distance == "manhattan":
@@ -93,16 +84,6 @@ class RowSummary:
         self.mean += shift * size / total
         self.sum_of_squares += sum_of_squares + shift * shift * before * size / total
 
-    def _add_sample(self, keys: np.ndarray, rows: Any, limit: int) -> None:
-        """Keep the ``limit`` rows of smallest key."""
-        if self._sample is not None:
-            keys = np.concatenate([self._keys, keys])
-            stack = scipy.sparse.vstack if is_sparse(rows) else np.concatenate
-            rows = stack([self._sample, rows])
-        kept = np.sort(np.argsort(keys, kind="stable")[:limit])
-        self._keys = keys[kept]
-        self._sample = scipy.sparse.csr_array(rows)[kept] if is_sparse(rows) else rows[kept]
-
 
 def _moments(block: Any) -> tuple[float, float]:
     """Return the mean of all entries of a block and their squared deviations from it."""
@@ -116,14 +97,3 @@ def _moments(block: Any) -> tuple[float, float]:
         values = as_floating(block, "float64")
         mean = float(xp.sum(values)) / size
         return mean, float(xp.sum((values - mean) ** 2))
-
-
-def _rows(block: Any, indices: np.ndarray) -> Any:
-    """Return some rows of a block as float64 NumPy or CSR rows."""
-    if is_sparse(block):
-        return scipy.sparse.csr_array(block)[indices].astype(float)
-    if isinstance(block, np.ndarray):
-        return block[indices].astype(float)
-    xp = namespace(block)
-    chosen = xp.asarray(indices, device=block.device)
-    return to_numpy(xp.take(block, chosen, axis=0)).astype(float)

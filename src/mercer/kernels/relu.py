@@ -10,7 +10,7 @@ from .._sklearn import Interval, Options
 from ..ops.angles import RELU, STEP, TANGENT, relu_kernel
 from ..ops.distances import signed_half_chords
 from ..ops.norms import row_norms
-from .base import Kernel, refuse_overflow
+from .base import Kernel
 
 
 class _Angular(Kernel):
@@ -29,12 +29,6 @@ class _Angular(Kernel):
         code, norms_x, norms_y = signed_half_chords(X, Y, xp)
         if quantity == STEP:
             norms_x, norms_y = xp.sign(norms_x), xp.sign(norms_y)
-        refuse_overflow(
-            self._at_one() * float(xp.max(norms_x)) * float(xp.max(norms_y)),
-            out,
-            f"{self!r} of rows with norms up to {float(xp.max(norms_x)):.3g}",
-            "scale the rows of X down or pass them in float64",
-        )
         return relu_kernel(code, (norms_x, norms_y), depth, quantity, xp, out)
 
     def _diag(self, X: Any, xp: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from .._array import ones_for_rows
 from .._sklearn import Interval, StrOptions
 from ..ops.distances import squared_distances
 from .base import Kernel, in_precision_of
@@ -53,11 +54,12 @@ class Isotropic(Kernel):
         return self._radius_quantiles(probabilities, n_features) / self.lengthscale
 
     def _tile(self, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
-        squared = squared_distances(X, Y, xp) * self.lengthscale**-2.0
+        # Twice, because the square of a small lengthscale is 0.
+        squared = squared_distances(X, Y, xp) / float(self.lengthscale) / float(self.lengthscale)
         return self._profile(in_precision_of(out, squared), xp)
 
     def _diag(self, X: Any, xp: Any) -> Any:
-        return ones(X, xp)
+        return ones_for_rows(X)
 
 
 def normal_radii(probabilities: np.ndarray, n_features: int) -> np.ndarray:
@@ -71,10 +73,3 @@ def student_radii(probabilities: np.ndarray, n_features: int, freedom: float) ->
     Its squared length over the dimension has an F distribution.
     """
     return np.sqrt(n_features * special.fdtri(n_features, freedom, probabilities))
-
-
-def ones(X: Any, xp: Any) -> Any:
-    """Return a one for each row of a block."""
-    if isinstance(X, np.ndarray) or not hasattr(X, "device"):
-        return np.ones(X.shape[0])
-    return xp.ones(X.shape[0], dtype=X.dtype, device=X.device)

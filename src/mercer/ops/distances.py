@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from .._array import is_numpy, is_sparse
 from .norms import unit_rows
@@ -13,6 +14,8 @@ from .products import dense, inner_products
 #: Pairs closer than this, relative to their norms, are measured from their difference: in
 #: |x|² + |y|² - 2<x, y> the digits that matter have cancelled there.
 NEAR = 1e-4
+#: Numbers that are held at a time while pairs are measured again.
+CHUNK = 2**17
 
 
 def squared_distances(X: Any, Y: Any, xp: Any) -> Any:
@@ -91,11 +94,20 @@ def _recompute(distances: Any, close: Any, X: Any, Y: Any, xp: Any, sign: float)
     rows, columns = xp.nonzero(close)
     if rows.shape[0] == 0:
         return xp.where(distances > 0, distances, xp.zeros_like(distances))
-    if is_sparse(X) or is_sparse(Y):
-        difference = X[rows] - sign * Y[columns]
-        exact = _squares(difference, xp) if is_sparse(difference) else (difference**2).sum(axis=1)
-    else:
-        difference = xp.take(X, rows, axis=0) - sign * xp.take(Y, columns, axis=0)
-        exact = xp.sum(difference * difference, axis=1)
-    distances[close] = exact
+    # Some pairs at a time: there may be as many as there are entries.
+    step = max(1, CHUNK // X.shape[1])
+    exact = []
+    for start in range(0, rows.shape[0], step):
+        stop = min(start + step, rows.shape[0])
+        i, j = rows[start:stop], columns[start:stop]
+        if is_sparse(X) or is_sparse(Y):
+            exact.append(_squares(_chosen(X, i) - sign * _chosen(Y, j), xp))
+        else:
+            exact.append(_squares(xp.take(X, i, axis=0) - sign * xp.take(Y, j, axis=0), xp))
+    distances[close] = xp.concat(exact)
     return xp.where(distances > 0, distances, xp.zeros_like(distances))
+
+
+def _chosen(X: Any, rows: Any) -> Any:
+    """Return some rows of a block as CSR rows."""
+    return scipy.sparse.csr_array(X[rows])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._array import is_numpy
+from .._array import all_finite, is_numpy
 
 
 def cosine_sine(phases: Any, n_components: int, xp: Any, out: Any = None) -> Any:
@@ -29,5 +29,10 @@ def cosine_sine(phases: Any, n_components: int, xp: Any, out: Any = None) -> Any
             cosines[...] = phases
         jit.cosine_sine_rows[out.dtype.name](out, size, scale)
         return out
+    if not all_finite(phases):
+        raise ValueError(
+            "The product of X with the frequencies overflows; scale X down, use a larger "
+            "lengthscale, or pass X in float64."
+        )
     sines = xp.sin(phases[:, : n_components - size])
     return xp.concat([xp.cos(phases), sines], axis=1) * scale

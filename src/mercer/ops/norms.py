@@ -22,30 +22,45 @@ def row_norms(X: Any, xp: Any) -> Any:
     >>> row_norms(np.asarray([[3e200, 4e200], [0.0, 0.0]]), np)
     array([5.e+200, 0.e+000])
     """
-    if is_sparse(X):
-        largest = abs(X).max(axis=1).toarray().ravel()
-        scaled = _divided(X, np.where(largest > 0, largest, 1.0))
-        scaled.data **= 2
-        return largest * np.sqrt(np.asarray(scaled.sum(axis=1)).ravel())
-    if is_numpy(X):
-        with np.errstate(over="ignore", under="ignore"):
-            squares = np.einsum("ij,ij->i", X, X)
-        tiny = np.finfo(X.dtype).tiny / np.finfo(X.dtype).eps
-        if squares.min() > tiny and squares.max() < 1 / tiny:
-            return np.sqrt(squares)
-    largest = xp.max(xp.abs(X), axis=1)
-    safe = xp.where(largest > 0, largest, xp.ones_like(largest))
-    scaled = X / safe[:, None]
-    return largest * xp.sqrt(xp.sum(scaled * scaled, axis=1))
+    plain = _plain_norms(X)
+    if plain is not None:
+        return plain
+    largest, _, norms = _scaled(X, xp)
+    return largest * norms
 
 
 def unit_rows(X: Any, xp: Any) -> tuple[Any, Any]:
     """Return the rows divided by their norms, and the norms; a zero row stays zero."""
-    norms = row_norms(X, xp)
+    plain = _plain_norms(X)
+    if plain is not None:
+        return X / plain[:, None], plain
+    largest, scaled, norms = _scaled(X, xp)
     safe = xp.where(norms > 0, norms, xp.ones_like(norms))
+    unit = _divided(scaled, safe) if is_sparse(X) else scaled / safe[:, None]
+    return unit, largest * norms
+
+
+def _plain_norms(X: Any) -> Any:
+    """Return the norms of dense NumPy rows, or ``None`` where a square is out of range."""
+    if not is_numpy(X) or is_sparse(X):
+        return None
+    with np.errstate(over="ignore", under="ignore"):
+        squares = np.einsum("ij,ij->i", X, X)
+    tiny = np.finfo(X.dtype).tiny / np.finfo(X.dtype).eps
+    in_range = squares.min() > tiny and squares.max() < 1 / tiny
+    return np.sqrt(squares) if in_range else None
+
+
+def _scaled(X: Any, xp: Any) -> tuple[Any, Any, Any]:
+    """Return the largest entries of rows, the rows divided by them, and the norms of those."""
     if is_sparse(X):
-        return _divided(X, safe), norms
-    return X / safe[:, None], norms
+        largest = abs(X).max(axis=1).toarray().ravel()
+        scaled = _divided(X, np.where(largest > 0, largest, 1.0))
+        squares = np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel()
+        return largest, scaled, np.sqrt(squares).astype(X.dtype, copy=False)
+    largest = xp.max(xp.abs(X), axis=1)
+    scaled = X / xp.where(largest > 0, largest, xp.ones_like(largest))[:, None]
+    return largest, scaled, xp.sqrt(xp.sum(scaled * scaled, axis=1))
 
 
 def _divided(X: Any, divisors: np.ndarray) -> Any:

@@ -13,6 +13,8 @@ import numpy as np
 from scipy import special
 
 from .._random import Stream
+from ..engine.blocks import cut
+from ..engine.memory import allocate
 
 #: Directions in a block of independent draws.
 BLOCK = 256
@@ -33,24 +35,33 @@ def spherical_directions(stream: Stream, n_features: int, size: int) -> np.ndarr
     True
     """
 
-    def block(generator: np.random.Generator) -> np.ndarray:
-        return _normalised(generator.standard_normal((BLOCK, n_features)))
+    def block(generator: np.random.Generator, rows: int) -> np.ndarray:
+        return _normalised(generator.standard_normal((rows, n_features)))
 
-    return _in_blocks(stream, block, BLOCK, size)
+    return _in_blocks(stream, block, BLOCK, n_features, size)
 
 
 def haar_directions(stream: Stream, n_features: int, size: int) -> np.ndarray:
     """Return directions in blocks of ``n_features`` orthonormal ones, the last block cut.
 
     A block is the orthogonal factor of a Gaussian matrix with the signs that make it
-    uniform over all rotations (Stewart 1980).
+    uniform over all rotations (Stewart 1980). Its first directions do not depend on the
+    later ones, so a block that is cut is not drawn as a whole.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer._random import Stream
+    >>> W = haar_directions(Stream(0), 4, 4)
+    >>> bool(np.allclose(W.T @ W, np.eye(4)))
+    True
     """
 
-    def block(generator: np.random.Generator) -> np.ndarray:
-        q, r = np.linalg.qr(generator.standard_normal((n_features, n_features)))
+    def block(generator: np.random.Generator, rows: int) -> np.ndarray:
+        q, r = np.linalg.qr(generator.standard_normal((rows, n_features)).T)
         return (q * np.where(np.diag(r) < 0, -1.0, 1.0)).T
 
-    return _in_blocks(stream, block, n_features, size)
+    return _in_blocks(stream, block, n_features, n_features, size)
 
 
 def gibbs_directions(stream: Stream, n_features: int, size: int, sweeps: int = 1) -> np.ndarray:
@@ -59,17 +70,31 @@ def gibbs_directions(stream: Stream, n_features: int, size: int, sweeps: int = 1
     Starting from normal vectors, each coordinate in turn is redrawn from its conditional
     distribution under the density proportional to |v|² exp(-|v|²/2). Exact draws from that
     density need no Gibbs sampling (its direction is uniform): this is here to compare with.
+
+    Examples
+    --------
+    >>> from mercer._random import Stream
+    >>> gibbs_directions(Stream(0), 3, 5).shape
+    (3, 5)
     """
 
-    def block(generator: np.random.Generator) -> np.ndarray:
-        v = generator.standard_normal((BLOCK, n_features))
-        for _ in range(sweeps):
-            for j in range(n_features):
-                others = (v**2).sum(axis=1) - v[:, j] ** 2
-                v[:, j] = _conditional_quantile(generator.random(BLOCK), others)
-        return _normalised(v)
+    def block(generator: np.random.Generator, rows: int) -> np.ndarray:
+        # Whole blocks, because the draws of a sweep depend on how many there are.
+        return _normalised(gibbs_vectors(generator, BLOCK, n_features, sweeps)[:rows])
 
-    return _in_blocks(stream, block, BLOCK, size)
+    return _in_blocks(stream, block, BLOCK, n_features, size)
+
+
+def gibbs_vectors(
+    generator: np.random.Generator, size: int, n_features: int, sweeps: int
+) -> np.ndarray:
+    """Return the rows of the Gibbs sampler before they are scaled to norm 1."""
+    v = generator.standard_normal((size, n_features))
+    for _ in range(sweeps):
+        for j in range(n_features):
+            others = (v**2).sum(axis=1) - v[:, j] ** 2
+            v[:, j] = _conditional_quantile(generator.random(size), others)
+    return v
 
 
 def conditional_distribution(x: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -89,11 +114,17 @@ def _conditional_quantile(probabilities: np.ndarray, others: np.ndarray) -> np.n
 
 
 def _in_blocks(
-    stream: Stream, block: Callable[[np.random.Generator], np.ndarray], rows: int, size: int
+    stream: Stream,
+    block: Callable[[np.random.Generator, int], np.ndarray],
+    rows: int,
+    n_features: int,
+    size: int,
 ) -> np.ndarray:
     """Return the first ``size`` directions of as many blocks as that takes, as columns."""
-    blocks = [block(stream.child(b).generator()) for b in range(-(-size // rows))]
-    return np.concatenate(blocks)[:size].T
+    out = allocate(np.empty(0), (size, n_features), "float64")
+    for number, (start, stop) in enumerate(cut(size, rows)):
+        out[start:stop] = block(stream.child(number).generator(), stop - start)
+    return out.T
 
 
 def _normalised(rows: np.ndarray) -> np.ndarray:

@@ -43,6 +43,8 @@ class FastfoodProjection(Projection):
     def __init__(self, stream: Stream, n_features: int, size: int, radii: np.ndarray) -> None:
         self.n_features, self.size = n_features, size
         self.length = padded_length(n_features)
+        # Padded rows, two temporaries of a transform, and the blocks until they are joined.
+        self.scratch = 3 * self.length + self.length * -(-size // self.length)
         self._signs, self._permutations, self._gaussians, norms = [], [], [], []
         for b in range(-(-size // self.length)):
             generator = stream.child(b).generator()

@@ -47,6 +47,8 @@ class HadamardProjection(Projection):
     def __init__(self, stream: Stream, n_features: int, size: int, radii: np.ndarray) -> None:
         self.n_features, self.size = n_features, size
         self.length = padded_length(n_features)
+        # Padded rows, two temporaries of a transform, and the blocks until they are joined.
+        self.scratch = 3 * self.length + self.length * -(-size // self.length)
         if self.length < SMALLEST:
             raise ValueError(
                 f"Hadamard directions (hd3) are visibly biased for {n_features} columns; they "

@@ -18,10 +18,13 @@ class Projection(ABC):
     ----------
     n_features, size : int
         The shape.
+    scratch : int
+        Numbers that the product holds for each row while it works, beside the result.
     """
 
     n_features: int
     size: int
+    scratch: int = 0
 
     @abstractmethod
     def project(self, X: Any, xp: Any, out: Any = None) -> Any:

@@ -59,12 +59,12 @@ def _prime_above(least: int, divisor: int) -> int:
 
 
 def _is_prime(n: int) -> bool:
-    return n > 2 and all(n % p for p in range(2, int(n**0.5) + 1))
+    return n > 1 and all(n % p for p in range(2, int(n**0.5) + 1))
 
 
 def _primitive_root(prime: int) -> int:
     """Return a generator of the multiplicative group modulo ``prime``."""
-    factors = {p for p in range(2, prime) if (prime - 1) % p == 0 and (p == 2 or _is_prime(p))}
+    factors = {p for p in range(2, prime) if (prime - 1) % p == 0 and _is_prime(p)}
     for candidate in range(2, prime):
         if all(pow(candidate, (prime - 1) // p, prime) != 1 for p in factors):
             return candidate

@@ -118,12 +118,12 @@ def solve(
         criterion, scores = "given", np.empty((0, n_targets))
         chosen = np.full(n_targets, lams[0])
     else:
-        criterion, scores = held_out or ("gcv", gcv_scores(system, totals.n_rows, lams, problem))
+        criterion, scores = held_out or ("gcv", gcv_scores(system, totals.weight, lams, problem))
         chosen = choose(scores, lams, problem.per_target)
     coef = system.coefficients(chosen)
     rss = np.array([system.residual_squares(lam)[t] for t, lam in enumerate(chosen)])
     freedom = np.array([degrees_of_freedom(system.eigenvalues, lam) for lam in chosen])
-    left = np.maximum(totals.n_rows - freedom - problem.intercept, 1.0)
+    left = np.maximum(totals.weight - freedom - problem.intercept, 1.0)
     z_mean, y_mean = totals.means(problem.intercept)
     smallest, largest = float(chosen.min()), float(system.eigenvalues[-1])
     least = float(system.eigenvalues[0]) if len(system.eigenvalues) >= len(coef) else 0.0
@@ -186,8 +186,11 @@ def degrees_of_freedom(eigenvalues: np.ndarray, lam: float) -> float:
     return float((positive / (positive + lam)).sum())
 
 
-def gcv_scores(system: System, n_rows: int, lams: np.ndarray, problem: Problem) -> np.ndarray:
-    """Return the generalised cross-validation score of every λ and target."""
+def gcv_scores(system: System, n_rows: float, lams: np.ndarray, problem: Problem) -> np.ndarray:
+    """Return the generalised cross-validation score of every λ and target.
+
+    ``n_rows`` is the sum of the weights: a row of weight two counts as two rows.
+    """
     scores = []
     for lam in lams:
         left = n_rows - degrees_of_freedom(system.eigenvalues, lam) - problem.intercept

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import pickle
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import scipy.sparse
@@ -21,6 +24,11 @@ from .statistics import bias_in_standard_errors
 def check_unbiased(feature_map, n_features):
     """E[Z Zᵀ] is the kernel, within 4.5 standard errors over 200 seeds."""
     X = telling_rows(n_features)
+    if not _draws(feature_map):
+        fitted = _fitted(feature_map, X)
+        Z = fitted.transform(X)
+        assert_close(Z @ Z.T, fitted.kernel_(X), 1e-10, "a map that draws nothing")
+        return
     deviation = bias_in_standard_errors(feature_map, X)
     assert deviation <= 4.5, f"the mean is {deviation:.1f} standard errors off the kernel"
 
@@ -57,16 +65,18 @@ def check_threads(feature_map, n_features):
 
 def check_seed(feature_map, n_features):
     """The same seed gives the same map, ``seed_`` gives it again, another one another map."""
+    if not _draws(feature_map):
+        return
     X = ordinary_rows(10, n_features)
     first = _fitted(feature_map, X)
     assert np.array_equal(first.transform(X), _fitted(feature_map, X).transform(X))
-    again = clone(feature_map).set_params(random_state=first.seed_).fit(X)
+    again = _seeded(feature_map, first.seed_).fit(X)
     assert np.array_equal(first.transform(X), again.transform(X)), "seed_ gives another map"
-    other = clone(feature_map).set_params(random_state=1).fit(X)
+    other = _seeded(feature_map, 1).fit(X)
     assert not np.allclose(first.transform(X), other.transform(X)), "the seed changes nothing"
     for state in (np.random.default_rng(0), np.random.RandomState(0), None):
-        drawn = clone(feature_map).set_params(random_state=state).fit(X)
-        again = clone(feature_map).set_params(random_state=drawn.seed_).fit(X)
+        drawn = _seeded(feature_map, state).fit(X)
+        again = _seeded(feature_map, drawn.seed_).fit(X)
         assert np.array_equal(drawn.transform(X), again.transform(X)), "seed_ gives another map"
 
 
@@ -130,17 +140,15 @@ def check_array_libraries(feature_map, n_features):
 
 def check_data_frames(feature_map, n_features):
     """pandas and polars frames go in, and come out by ``set_output``, with feature names."""
-    import pandas
-    import polars
-
     X = ordinary_rows(8, n_features)
     names = [f"column {j}" for j in range(n_features)]
     expected = _fitted(feature_map, X).transform(X)
-    for library, frame in (
-        ("pandas", pandas.DataFrame(X, columns=names)),
-        ("polars", polars.DataFrame(X, schema=names)),
-    ):
-        fitted = clone(feature_map).set_params(random_state=0).set_output(transform=library)
+    for library in ("pandas", "polars"):
+        if not importlib.util.find_spec(library):
+            continue
+        make = importlib.import_module(library).DataFrame
+        frame = make(dict(zip(names, X.T, strict=True)))
+        fitted = _seeded(feature_map, 0).set_output(transform=library)
         actual = fitted.fit(frame).transform(frame)
         assert type(actual) is type(frame), f"set_output gave {type(actual)}"
         assert list(actual.columns) == list(fitted.get_feature_names_out())
@@ -169,9 +177,16 @@ def check_input_is_left_alone(feature_map, n_features):
     X.flags.writeable = False
     wide = np.zeros((60, 2 * n_features))
     wide[::2, ::2] = X
-    for rows in (X, np.asfortranarray(X), wide[::2, ::2]):
+    for rows in (X, np.asfortranarray(X), wide[::2, ::2], X[::-1][::-1]):
         actual = _fitted(feature_map, rows).transform(rows)
         assert_close(actual, expected, TOLERANCE["float64"], "read-only or strided input")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.npy"
+        np.save(path, X)
+        mapped = np.load(path, mmap_mode="r")
+        actual = _fitted(feature_map, mapped).transform(mapped)
+        del mapped
+    assert_close(actual, expected, TOLERANCE["float64"], "memory-mapped input")
 
 
 def check_memory(feature_map, n_features):
@@ -185,6 +200,17 @@ def check_memory(feature_map, n_features):
             result, peak = peak_bytes(lambda: fitted.transform(X))
         extra = peak - result.nbytes
         assert extra <= budget, f"{extra} bytes were used beyond the output, of {budget}"
+    wide = scipy.sparse.random_array(
+        (300, n_features), density=0.05, format="csr", random_state=np.random.default_rng(0)
+    )
+    for rows in (X.astype("float64")[:2000], wide):
+        with config(memory=budget):
+            result, peak = peak_bytes(lambda rows=rows: fitted.transform(rows))
+        assert peak - result.nbytes <= budget, "float64 or sparse rows broke the budget"
+        with config(memory=budget):
+            _, peak = peak_bytes(lambda rows=rows: _seeded(feature_map, 0).fit(rows))
+        # A lengthscale from data looks at a thousand rows and all their distances.
+        assert peak <= max(4 * budget, 40_000_000), f"fit took {peak} bytes of {budget}"
     with config(memory=1):
         message = raised(lambda: fitted.transform(X), ValueError)
     assert "memory" in message
@@ -204,6 +230,12 @@ def check_edge_cases(feature_map, n_features):
         assert np.isfinite(_fitted(feature_map, rows).transform(rows)).all()
     one = _fitted(feature_map, X).transform(X[:1])
     assert one.shape[0] == 1
+    try:
+        column = _fitted(feature_map, X[:, :1])
+    except ValueError as error:
+        assert "column" in str(error), f"one column is refused without saying so: {error}"
+    else:
+        assert np.isfinite(column.transform(X[:, :1])).all()
 
 
 def check_bad_rows(feature_map, n_features):
@@ -227,12 +259,28 @@ def check_partial_fit(feature_map, n_features):
     """Blocks seen one after the other give the map of all rows at once."""
     X = ordinary_rows(50, n_features)
     expected = _fitted(feature_map, X)
-    streamed = clone(feature_map).set_params(random_state=0)
+    streamed = _seeded(feature_map, 0)
     for start in (0, 20, 21):
         streamed.partial_fit(X[start : {0: 20, 20: 21, 21: 50}[start]])
     assert_close(streamed.transform(X), expected.transform(X), 1e-9, "partial_fit")
 
 
+def check_with_scikit_learn(feature_map, n_features):
+    """scikit-learn's own checks of estimators pass."""
+    from sklearn.utils.estimator_checks import check_estimator
+
+    try:
+        _fitted(feature_map, ordinary_rows(10, 1))
+    except ValueError:
+        # Its checks use rows of one to ten columns; a map that refuses them is not for these.
+        return
+    check_estimator(_seeded(feature_map, 0), on_skip=None, expected_failed_checks=EXPECTED_TO_FAIL)
+
+
+#: Checks of scikit-learn that no map passes, with the reason.
+EXPECTED_TO_FAIL = {
+    "check_array_api_same_namespace": "a map follows the library of the rows it is given"
+}
 #: Every check, called as ``check(feature_map, n_features)``.
 FEATURE_MAP_CHECKS = [
     check_unbiased,
@@ -251,6 +299,7 @@ FEATURE_MAP_CHECKS = [
     check_bad_rows,
     check_bad_parameters,
     check_partial_fit,
+    check_with_scikit_learn,
 ]
 
 
@@ -277,4 +326,16 @@ def check_feature_map(feature_map, n_features=5):
 
 def _fitted(feature_map, X):
     """Return a copy of the map, fitted with seed 0."""
-    return clone(feature_map).set_params(random_state=0).fit(X)
+    return _seeded(feature_map, 0).fit(X)
+
+
+def _seeded(feature_map, random_state):
+    """Return a copy of the map with that seed; a map that draws nothing has none."""
+    copied = clone(feature_map)
+    if _draws(copied):
+        copied.set_params(random_state=random_state)
+    return copied
+
+
+def _draws(feature_map):
+    return "random_state" in feature_map.get_params(deep=False)

@@ -82,12 +82,13 @@ def check_sparse(kernel, n_features):
     for share in (0.02, 0.5):
         X = _rows_with_twins(n_features)
         X[2:][np.random.default_rng(2).random(X[2:].shape) > share] = 0.0
-        sparse = scipy.sparse.csr_array(X)
         expected = kernel(X)
-        assert_close(kernel(sparse), expected, 1e-9, "sparse rows")
-        assert_close(kernel(sparse, sparse), expected, 1e-9, "sparse rows, twice")
-        assert_close(kernel(X, sparse), expected, 1e-9, "dense and sparse rows")
-        assert_close(kernel.diag(sparse), np.diag(expected), 1e-12, "diag of sparse rows")
+        for form in (scipy.sparse.csr_array, scipy.sparse.csr_matrix, scipy.sparse.coo_array):
+            sparse = form(X)
+            assert_close(kernel(sparse), expected, 1e-9, "sparse rows")
+            assert_close(kernel(sparse, sparse), expected, 1e-9, "sparse rows, twice")
+            assert_close(kernel(X, sparse), expected, 1e-9, "dense and sparse rows")
+            assert_close(kernel.diag(sparse), np.diag(expected), 1e-12, "diag of sparse rows")
 
 
 def check_array_libraries(kernel, n_features):
@@ -174,6 +175,10 @@ def check_edge_cases(kernel, n_features):
                 assert "overflow" in str(error), str(error)
             else:
                 assert np.isfinite(K).all(), f"{dtype} rows of scale {scale} are not finite"
+                assert np.isfinite(kernel.diag(rows)).all()
+    X[:, -1] = 3.0
+    assert np.isfinite(kernel(X)).all(), "a constant column is not finite"
+    assert np.isfinite(kernel(X[:, :1])).all(), "a single column is not finite"
     assert kernel.fitted_to(X)(X[:1]).shape == (1, 1)
 
 

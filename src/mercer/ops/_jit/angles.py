@@ -12,7 +12,7 @@ import numba
 import numpy as np
 from numba.extending import overload
 
-_OPTIONS = {"nogil": True, "cache": True}
+from . import compiled
 
 #: Chebyshev fits of arcsin(√w)/√w on [0, 1/2], highest power first; relative errors 3e-9, 3e-16.
 _ARCSINE_32 = (
@@ -82,7 +82,7 @@ def _overload_arcsine_ratio(w):
     return double
 
 
-@numba.njit(**_OPTIONS)
+@compiled
 def relu_layers(code, norms_x, norms_y, depth, quantity, out):
     """Write D (0), S (1) or K (2) of the last layer, times the norms, to ``out``."""
     n, m = code.shape
@@ -102,7 +102,7 @@ def relu_layers(code, norms_x, norms_y, depth, quantity, out):
         out[i, :] = values
 
 
-@numba.njit(**_OPTIONS)
+@compiled
 def _first_layer(code, u_next, step, relu, tangent):
     real = u_next.dtype.type
     one, two, half = real(1.0), real(2.0), real(0.5)
@@ -123,7 +123,7 @@ def _first_layer(code, u_next, step, relu, tangent):
         u_next[j] = half * delta
 
 
-@numba.njit(**_OPTIONS)
+@compiled
 def _next_layer(u, step, relu, tangent):
     real = u.dtype.type
     zero, one, two, half = real(0.0), real(1.0), real(2.0), real(0.5)

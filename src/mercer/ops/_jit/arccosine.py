@@ -6,12 +6,10 @@ stride that the compiler does not know, and its loops are not vectorised.
 
 from __future__ import annotations
 
-import numba
-
-_OPTIONS = {"nogil": True, "cache": True}
+from . import compiled
 
 
-@numba.njit(**_OPTIONS)
+@compiled
 def rectify(out, start, order, scale):
     """Replace the projections P by scale ReLU(P) (order 1) or scale Step(P) (order 0)."""
     real = out.dtype.type
@@ -26,7 +24,7 @@ def rectify(out, start, order, scale):
                 row[j] = factor if row[j] > zero else zero
 
 
-@numba.njit(**_OPTIONS)
+@compiled
 def deflate_relu(out, start, scale, radial):
     """Replace the projections P by scale |P| - radial, a number for each row."""
     factor = out.dtype.type(scale)
@@ -37,7 +35,7 @@ def deflate_relu(out, start, scale, radial):
             row[j] = abs(row[j]) * factor - shift
 
 
-@numba.njit(**_OPTIONS)
+@compiled
 def deflate_step(out, start, scale, mean):
     """Replace the projections P by scale (sign(P) - mean P)."""
     real = out.dtype.type

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numba
-
-_OPTIONS = {"nogil": True, "cache": True}
+from . import compiled
 
 
-@numba.njit(**_OPTIONS)
+@compiled
 def finish_distances(products, X, Y, squares_x, squares_y, near):
     """Turn inner products into squared distances, in place.
 
@@ -31,7 +29,7 @@ def finish_distances(products, X, Y, squares_x, squares_y, near):
                 row[j] = _gap(X[i], Y[j], 1.0)
 
 
-@numba.njit(**_OPTIONS)
+@compiled
 def finish_chords(cosines, X, Y, near):
     """Turn cosines of unit rows into the code of ``signed_half_chords``, in place."""
     n, m = cosines.shape
@@ -57,7 +55,7 @@ def finish_chords(cosines, X, Y, near):
                     row[j] = -max(0.25 * _gap(X[i], Y[j], -1.0), 1e-300)
 
 
-@numba.njit(**_OPTIONS)
+@compiled
 def _gap(x, y, sign):
     """Return |x - sign y|²."""
     total = 0.0

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
-_OPTIONS = {"nogil": True, "cache": True}
+from . import compiled
 
 #: Adding and subtracting 1.5 x 2^52 rounds a float64 to the nearest integer.
 _ROUND = 6755399441055744.0
@@ -25,7 +24,7 @@ _LARGEST_32 = 1e8
 _LARGEST_64 = 1.5e6
 
 
-@numba.njit(**_OPTIONS)
+@compiled
 def _beyond(row, size, limit):
     """Return how many phases are too large or not a number.
 
@@ -38,7 +37,7 @@ def _beyond(row, size, limit):
     return count
 
 
-@numba.njit(**_OPTIONS)
+@compiled
 def _by_library(row, start, size, scale):
     """Serve the phases from ``start`` on by the system's cosine, and sine where it has a place."""
     for j in range(start, size):
@@ -53,7 +52,7 @@ def _by_library(row, start, size, scale):
             row[size + j] = math.sin(phase) * scale
 
 
-@numba.njit(**_OPTIONS)
+@compiled
 def _single(out, size, scale):
     half, one, factor = np.float32(0.5), np.float32(1.0), np.float32(scale)
     s1, s2, s3 = (
@@ -91,7 +90,7 @@ def _single(out, size, scale):
             right[j] = factor * (-b if (quadrant & 2) != 0 else b)
 
 
-@numba.njit(**_OPTIONS)
+@compiled
 def _double(out, size, scale):
     pairs = out.shape[1] - size
     for i in range(out.shape[0]):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numba
+from . import compiled
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def walsh_hadamard_rows(X):
     """Transform every row of ``X`` in place; its length must be a power of two."""
     n, length = X.shape

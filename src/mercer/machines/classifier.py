@@ -1,0 +1,315 @@
+"""Ridge classification on features, with calibrated probabilities."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+from sklearn.base import ClassifierMixin
+
+from .._sklearn import check_is_fitted, check_labels, fit_context
+from ..engine.sample import RowSample
+from .base import CONSTRAINTS, RidgeMachine
+
+#: Training rows kept for the calibration of probabilities.
+CALIBRATION_ROWS = 2000
+
+
+class FeatureRidgeClassifier(ClassifierMixin, RidgeMachine):
+    r"""Ridge classification on features, exact, in one pass over the rows.
+
+    One target for each class, +1 for its rows and -1 for the others (a single one for two
+    classes), fitted as :class:`FeatureRidge` does; the class of the largest prediction wins.
+
+    Probabilities are calibrated: a sample of at most 2,000 training rows is kept, their exact
+    leave-one-out predictions follow from the same sums, and a scale and a constant for each
+    class are fitted to them by maximum likelihood in the softmax.
+
+    Parameters
+    ----------
+    features : transformer or None, default=None
+        A feature map, a pipeline of transformers, or ``None`` for the columns as they are.
+    alpha : float, array of floats or None, default=None
+        The ridge parameter, candidates for it, or ``None`` for 31 candidates about the mean
+        eigenvalue of the features.
+    cv : int, "loo" or None, default=None
+        How to choose among candidates, as in :class:`FeatureRidge`.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes; ``"balanced"`` gives every class the same total weight, and
+        needs all labels at once (``fit`` on rows, not on a stream).
+    per_target : bool, default=False
+        Choose ``alpha`` for every class by itself.
+    fit_intercept : bool, default=True
+        Fit a constant for each class, which is not penalised.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels.
+    alpha_ : float or array of shape (n_targets,)
+        The ridge parameter that was chosen.
+    solution_ : Solution
+        What the solver did.
+    features_ : transformer or None
+        The fitted features.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from mercer import FeatureRidgeClassifier, Gaussian, RandomFourier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> features = RandomFourier(Gaussian("median"), n_components=400, random_state=0)
+    >>> model = FeatureRidgeClassifier(features).fit(X[:1200], y[:1200])
+    >>> bool(model.score(X[1200:], y[1200:]) > 0.94)
+    True
+    >>> model.predict_proba(X[:2]).shape
+    (2, 10)
+    """
+
+    _parameter_constraints = {**CONSTRAINTS, "class_weight": [dict, str, None]}
+
+    def __init__(
+        self,
+        features=None,
+        *,
+        alpha=None,
+        cv=None,
+        class_weight=None,
+        per_target=False,
+        fit_intercept=True,
+    ):
+        super().__init__(
+            features, alpha=alpha, cv=cv, per_target=per_target, fit_intercept=fit_intercept
+        )
+        self.class_weight = class_weight
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None, sample_weight=None, classes=None):
+        """Learn from all rows, forgetting what was learnt before.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features), or a stream
+            Rows, or an iterator of blocks ``(X, y)`` or ``(X, y, sample_weight)``.
+        y : array of shape (n_samples,)
+            Labels; ``None`` for a stream.
+        sample_weight : array of shape (n_samples,), default=None
+            How many times each row counts.
+        classes : array of shape (n_classes,), default=None
+            All labels there are; needed for a stream whose first block lacks some.
+
+        Returns
+        -------
+        self
+        """
+        self._start(classes)
+        return self._fit(X, y, self._weights(y, sample_weight))
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Learn from one more block of rows; the order of blocks does not matter.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The block.
+        y : array of shape (n_samples,)
+            Its labels.
+        classes : array of shape (n_classes,), default=None
+            All labels there are; needed in the first call if its block lacks some.
+        sample_weight : array of shape (n_samples,), default=None
+            How many times each row counts.
+
+        Returns
+        -------
+        self
+        """
+        if not hasattr(self, "features_"):
+            self._start(classes)
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(
+                f"classes={list(classes)!r} differ from those of the first call, "
+                f"{list(self.classes_)!r}."
+            )
+        return self._partial_fit(X, y, self._weights(y, sample_weight, streaming=True))
+
+    def decision_function(self, X):
+        """Return the predictions of every class; for two classes those of the second.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        decision : array of shape (n_samples,) or (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        values, _ = self._predictions(X)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def predict(self, X):
+        """Return the label of every row.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : array of shape (n_samples,)
+        """
+        decision = self.decision_function(X)
+        if decision.ndim == 1:
+            return self.classes_[(decision > 0).astype(int)]
+        return self.classes_[decision.argmax(axis=1)]
+
+    def predict_proba(self, X):
+        """Return the calibrated probability of every class.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        probabilities : array of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        logits = self._logits(self._predictions(X)[0], *self._calibration())
+        return np.exp(logits - logsumexp(logits, axis=1, keepdims=True))
+
+    def predict_log_proba(self, X):
+        """Return the logarithm of :meth:`predict_proba`.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        log_probabilities : array of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        logits = self._logits(self._predictions(X)[0], *self._calibration())
+        return logits - logsumexp(logits, axis=1, keepdims=True)
+
+    def _start(self, classes):
+        for name in ("classes_", "_sample", "_scale_and_constants"):
+            self.__dict__.pop(name, None)
+        if classes is not None:
+            self.classes_ = np.unique(np.asarray(classes))
+
+    def _encode(self, y, n_rows, first):
+        y = check_labels(y, n_rows)
+        if first and not hasattr(self, "classes_"):
+            self.classes_ = np.unique(y)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y holds one class only, {self.classes_[0]!r}; at least two classes are needed "
+                "(for a stream whose first block has one, name all with classes=[...])."
+            )
+        codes = np.searchsorted(self.classes_, y)
+        codes = np.minimum(codes, len(self.classes_) - 1)
+        unknown = self.classes_[codes] != y
+        if unknown.any():
+            raise ValueError(
+                f"y holds the label {y[unknown][0]!r}, which is not among the classes "
+                f"{list(self.classes_)!r}; name all classes in the first call, classes=[...]."
+            )
+        if len(self.classes_) == 2:
+            return np.where(codes == 1, 1.0, -1.0)[:, None]
+        return np.where(codes[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
+
+    def _weights(self, y, sample_weight, streaming=False):
+        """Return sample weights times class weights."""
+        if self.class_weight is None:
+            return sample_weight
+        if isinstance(self.class_weight, str):
+            if self.class_weight != "balanced":
+                raise ValueError(
+                    f"class_weight must be a dict, 'balanced' or None, but "
+                    f"{self.class_weight!r} came."
+                )
+            if streaming or y is None:
+                raise ValueError(
+                    "class_weight='balanced' must know all labels before it starts; on a stream "
+                    "give the weights as a dict."
+                )
+        from sklearn.utils.class_weight import compute_sample_weight
+
+        own = compute_sample_weight(self.class_weight, np.asarray(y))
+        return own if sample_weight is None else own * np.asarray(sample_weight, dtype=float)
+
+    def _observe(self, Z, Y, weights):
+        if not hasattr(self, "_sample"):
+            self._sample = RowSample(CALIBRATION_ROWS)
+        self._sample.add(Z, Y, np.ones(len(Y)) if weights is None else weights)
+
+    def _merge_targets(self, other):
+        if not np.array_equal(self.classes_, other.classes_):
+            raise ValueError(
+                f"The machines know different classes, {list(self.classes_)!r} and "
+                f"{list(other.classes_)!r}; name all of them with classes=[...]."
+            )
+        self._sample.merge(other._sample)
+
+    def _finish(self, solution):
+        self.__dict__.pop("_scale_and_constants", None)
+        super()._finish(solution)
+        binary = len(self.classes_) == 2
+        self.coef_ = solution.coef.T
+        self.intercept_ = solution.intercept[:1] if binary else solution.intercept
+        return self
+
+    def _calibration(self):
+        """Return the scale and the constants of the softmax, fitted once."""
+        if not hasattr(self, "_scale_and_constants"):
+            Z, Y, weights = self._sample.columns
+            solution = self.solution_
+            fitted = Z @ solution.coef + solution.intercept
+            left_out = np.empty_like(fitted)
+            for lam in np.unique(solution.lam):
+                chosen = solution.lam == lam
+                leverage = (weights * self._posterior(lam).quadratic(Z))[:, None]
+                # A row that carries its own fit alone has nothing to say when it is left out.
+                rest = np.maximum(1 - leverage, 1e-6)
+                left_out[:, chosen] = Y[:, chosen] - (Y - fitted)[:, chosen] / rest
+            labels = (Y[:, 0] > 0).astype(int) if Y.shape[1] == 1 else Y.argmax(axis=1)
+            self._scale_and_constants = self._fit_softmax(left_out, labels, weights)
+        return self._scale_and_constants
+
+    def _fit_softmax(self, decisions, labels, weights):
+        """Return the scale and constants of greatest likelihood, gently regularised."""
+        n_classes = len(self.classes_)
+        hits = labels[:, None] == np.arange(n_classes)
+        total = max(float(weights.sum()), 1.0)
+
+        def loss(parameters):
+            scale, constants = np.exp(parameters[0]), parameters[1:]
+            logits = self._logits(decisions, scale, constants)
+            logs = logits - logsumexp(logits, axis=1, keepdims=True)
+            wrong = weights[:, None] * (np.exp(logs) - hits)
+            slope = (wrong * self._logits(decisions, scale, 0.0)).sum()
+            value = -(weights[:, None] * logs * hits).sum() / total
+            gradient = np.concatenate([[slope], wrong.sum(axis=0)]) / total
+            penalty = 1e-4 * parameters
+            return value + 0.5 * penalty @ parameters, gradient + penalty
+
+        found = minimize(loss, np.zeros(1 + n_classes), jac=True, method="L-BFGS-B")
+        return float(np.exp(found.x[0])), found.x[1:]
+
+    def _logits(self, decisions, scale, constants):
+        """Return the logits of every class."""
+        if decisions.shape[1] == 1:
+            decisions = np.concatenate([-decisions, decisions], axis=1)
+        return scale * decisions + constants
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

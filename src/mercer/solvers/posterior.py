@@ -1,0 +1,108 @@
+"""The posterior of the coefficients: variances of predictions, and leave-one-out residuals."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+from .ridge import Problem
+from .statistics import Moments
+
+
+class Posterior:
+    """The quadratic form zᵀ (S + λ)⁻¹ z of centred features, plus 1/n for the intercept.
+
+    Times the variance of the noise it is the variance of a prediction in the Bayesian linear
+    model whose prior has the precision λ; for a training row it is its leverage.
+
+    Parameters
+    ----------
+    totals : Moments
+        Sums over all training rows.
+    lam : float
+        The ridge parameter.
+    intercept : bool
+        Whether a constant was fitted.
+    """
+
+    def __init__(self, totals: Moments, lam: float, intercept: bool) -> None:
+        gram, _, _ = totals.centred(intercept)
+        gram[np.diag_indices_from(gram)] += lam
+        self._factor = scipy.linalg.cholesky(gram, lower=True, overwrite_a=True)
+        self._mean = totals.means(intercept)[0]
+        self._constant = 1 / totals.weight if intercept else 0.0
+
+    def quadratic(self, Z: np.ndarray) -> np.ndarray:
+        """Return the form for every row of ``Z``."""
+        centred = np.asarray(Z, dtype=float) - self._mean
+        half = scipy.linalg.solve_triangular(self._factor, centred.T, lower=True, overwrite_b=True)
+        return np.einsum("ij,ij->j", half, half) + self._constant
+
+
+class DualPosterior:
+    """The same quadratic form from the rows themselves, for fewer rows than features.
+
+    Parameters
+    ----------
+    Z : array of shape (n, m)
+        Centred training features, rows scaled by the roots of their weights.
+    mean : array of shape (m,)
+        Where they were centred.
+    lam : float
+        The ridge parameter.
+    constant : float
+        What the intercept adds: one over the sum of the weights, or 0.
+    """
+
+    def __init__(self, Z: np.ndarray, mean: np.ndarray, lam: float, constant: float) -> None:
+        gram = np.asarray(Z @ Z.T, dtype=float)
+        gram[np.diag_indices_from(gram)] += lam
+        self._factor = scipy.linalg.cholesky(gram, lower=True, overwrite_a=True)
+        self._Z, self._mean, self._lam, self._constant = Z, mean, lam, constant
+
+    def quadratic(self, Z: np.ndarray) -> np.ndarray:
+        """Return the form for every row of ``Z``."""
+        centred = np.asarray(Z, dtype=float) - self._mean
+        half = scipy.linalg.solve_triangular(self._factor, self._Z @ centred.T, lower=True)
+        norms = np.einsum("ij,ij->i", centred, centred)
+        explained = np.einsum("ij,ij->j", half, half)
+        return np.maximum(norms - explained, 0.0) / self._lam + self._constant
+
+
+class LeaveOneOut:
+    """Exact leave-one-out errors of every λ and target, from one more pass over the rows.
+
+    Parameters
+    ----------
+    totals : Moments
+        Sums over all rows.
+    lams : array of shape (n_lams,)
+        The ridge parameters.
+    problem : Problem
+        What is asked.
+    """
+
+    def __init__(self, totals: Moments, lams: np.ndarray, problem: Problem) -> None:
+        gram, cross, _ = totals.centred(problem.intercept)
+        self._means = totals.means(problem.intercept)
+        eigenvalues, self._vectors = np.linalg.eigh(gram)
+        self._shrink = 1 / (np.maximum(eigenvalues, 0.0)[:, None] + lams)
+        self._rotated = self._vectors.T @ cross
+        self._constant = 1 / totals.weight if problem.intercept else 0.0
+        self._weight = 0.0
+        self._squares = np.zeros((len(lams), cross.shape[1]))
+
+    def add(self, Z: np.ndarray, Y: np.ndarray, weights: np.ndarray | None = None) -> None:
+        """Add the errors of a block of training rows."""
+        P = (np.asarray(Z, dtype=float) - self._means[0]) @ self._vectors
+        Y = Y - self._means[1]
+        w = np.ones(len(P)) if weights is None else weights
+        leverages = (P * P) @ self._shrink + self._constant
+        for row, shrink, h in zip(self._squares, self._shrink.T, leverages.T, strict=True):
+            residual = Y - P @ (shrink[:, None] * self._rotated)
+            row += (w[:, None] * (residual / (1 - w * h)[:, None]) ** 2).sum(axis=0)
+        self._weight += float(w.sum())
+
+    def scores(self) -> np.ndarray:
+        """Return the mean squared error of every λ and target."""
+        return self._squares / self._weight
