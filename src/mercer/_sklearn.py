@@ -180,7 +180,9 @@ def _check_foreign(X: Any, name: str, owner: Any, reset: bool) -> Any:
 def check_targets(y: Any, n_rows: int) -> np.ndarray:
     """Return regression targets as floats of shape (n_rows,) or (n_rows, n_targets)."""
     if y is None:
-        raise ValueError("y is None, but requires y: give one target for each row of X.")
+        raise ValueError(
+            "Learning requires y to be passed, but the target y is None; give one for each row."
+        )
     if is_foreign(y):
         y = to_numpy(y)
     Y = check_array(y, ensure_2d=False, dtype="numeric", ensure_all_finite=False, input_name="y")
@@ -202,7 +204,9 @@ def check_targets(y: Any, n_rows: int) -> np.ndarray:
 def check_labels(y: Any, n_rows: int) -> np.ndarray:
     """Return class labels as an array of shape (n_rows,)."""
     if y is None:
-        raise ValueError("y is None, but requires y: give one label for each row of X.")
+        raise ValueError(
+            "Learning requires y to be passed, but the target y is None; give one for each row."
+        )
     if is_foreign(y):
         y = to_numpy(y)
     labels = column_or_1d(y, warn=True)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._array import is_foreign
 from .config import settings
 
 #: Bytes of features that a block of rows should make: large enough for BLAS to run at full
@@ -41,12 +42,22 @@ def is_stream(X: Any) -> bool:
     )
 
 
+def rows_between(X: Any, start: int, stop: int) -> Any:
+    """Return some rows of an array of any library, of CSR, or of a data frame."""
+    if hasattr(X, "iloc"):
+        return X.iloc[start:stop]
+    return X[start:stop, :] if is_foreign(X) else X[start:stop]
+
+
 def sliced(X: Any, y: Any, weights: Any, rows: int) -> Iterator[Block]:
     """Yield rows and targets in blocks of at most ``rows``."""
     for start in range(0, X.shape[0], rows):
         stop = min(start + rows, X.shape[0])
-        part = X.iloc[start:stop] if hasattr(X, "iloc") else X[start:stop]
-        yield Block(part, y[start:stop], None if weights is None else weights[start:stop])
+        yield Block(
+            rows_between(X, start, stop),
+            y[start:stop],
+            None if weights is None else weights[start:stop],
+        )
 
 
 def from_stream(stream: Iterable[Any]) -> Iterator[Block]:
@@ -69,9 +80,9 @@ def as_weights(weights: Any, n_rows: int) -> np.ndarray | None:
     """Return sample weights as an array, or say what is wrong with them."""
     if weights is None:
         return None
-    if np.ndim(weights) == 0:
-        weights = np.full(n_rows, weights)
     values = np.asarray(weights, dtype=float)
+    if values.ndim == 0:
+        values = np.full(n_rows, float(values))
     if values.shape != (n_rows,):
         raise ValueError(
             f"sample_weight must have one number for each of the {n_rows} rows, but its shape is "
@@ -82,4 +93,6 @@ def as_weights(weights: Any, n_rows: int) -> np.ndarray | None:
             "sample_weight must hold finite numbers that are not negative; leave rows out by "
             "weight 0."
         )
+    if not values.any():
+        raise ValueError("sample_weight is zero for every row; at least one weight must not be.")
     return values

@@ -8,9 +8,18 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.base import clone
 
-from .._array import is_sparse, to_numpy
+from .._array import floating_name, is_sparse, to_numpy
 from .._sklearn import BaseEstimator, HasMethods, Interval, StrOptions, check_rows
-from ..engine.streams import Block, as_weights, from_stream, is_stream, learning_rows, sliced
+from ..engine.blocks import take
+from ..engine.streams import (
+    Block,
+    as_weights,
+    from_stream,
+    is_stream,
+    learning_rows,
+    rows_between,
+    sliced,
+)
 from ..features import FeatureMap
 from ..solvers import DualSystem, OrthogonalSystem, PrimalSystem, Problem, RidgeStatistics
 from ..solvers.posterior import DualPosterior, LeaveOneOut, Posterior
@@ -19,7 +28,7 @@ from ..solvers.ridge import solve, solve_primal
 CONSTRAINTS = {
     "features": [HasMethods(["fit", "transform"]), None],
     "alpha": [Interval(Real, 0, None, closed="neither"), "array-like", None],
-    "cv": [Interval(Integral, 2, None, closed="left"), StrOptions({"loo"}), None],
+    "selection": [Interval(Integral, 2, None, closed="left"), StrOptions({"gcv", "loo"})],
     "per_target": ["boolean"],
     "fit_intercept": ["boolean"],
 }
@@ -31,10 +40,12 @@ class RidgeMachine(BaseEstimator):
     A subclass turns targets into numbers (``_encode``) and predictions back.
     """
 
-    def __init__(self, features=None, *, alpha=None, cv=None, per_target=False, fit_intercept=True):
+    def __init__(
+        self, features=None, *, alpha=None, selection="gcv", per_target=False, fit_intercept=True
+    ):
         self.features = features
         self.alpha = alpha
-        self.cv = cv
+        self.selection = selection
         self.per_target = per_target
         self.fit_intercept = fit_intercept
 
@@ -55,11 +66,9 @@ class RidgeMachine(BaseEstimator):
         self
         """
         for machine, name in ((self, "this machine"), (other, "the other machine")):
-            if getattr(machine, "_statistics", None) is None:
-                raise ValueError(
-                    f"{name} has no statistics to merge: it is not fitted, or was fitted on fewer "
-                    "rows than features; use partial_fit, which always keeps them."
-                )
+            if not hasattr(machine, "solution_"):
+                raise ValueError(f"Nothing to merge: {name} is not fitted.")
+            machine._gather_few_rows()
         self._assert_same_features(other)
         self._merge_targets(other)
         self._statistics.merge(other._statistics)
@@ -80,7 +89,7 @@ class RidgeMachine(BaseEstimator):
     def _fit(self, X, y, sample_weight):
         """Learn from rows or from a stream of blocks, starting over."""
         self._problem()
-        for name in ("_statistics", "_posteriors", "_dual_rows", "features_"):
+        for name in ("_statistics", "_posteriors", "_few_rows", "_n_columns", "features_"):
             self.__dict__.pop(name, None)
         if is_stream(X):
             if y is not None:
@@ -94,9 +103,9 @@ class RidgeMachine(BaseEstimator):
         weights = as_weights(sample_weight, X.shape[0])
         Y = self._encode(y, X.shape[0], first=True)
         self._fit_features(X)
-        width = self._transform(X[:1] if not hasattr(X, "iloc") else X.iloc[:1]).shape[1]
+        width = self._width(X)
         rows = learning_rows(width, 8)
-        if X.shape[0] < width and not isinstance(self.cv, Integral):
+        if X.shape[0] < width and not isinstance(self.selection, Integral):
             return self._solve_dual(X, Y, weights)
         self._learn_encoded(sliced(X, Y, weights, rows))
         self._solve(lambda: sliced(X, Y, weights, rows))
@@ -105,11 +114,7 @@ class RidgeMachine(BaseEstimator):
     def _partial_fit(self, X, y, sample_weight):
         """Learn from one more block."""
         self._problem()
-        if hasattr(self, "solution_") and getattr(self, "_statistics", None) is None:
-            raise ValueError(
-                "This machine was fitted on fewer rows than features and kept no statistics to "
-                "add to; start with partial_fit instead of fit."
-            )
+        self._gather_few_rows()
         self._learn([Block(X, y, sample_weight)])
         return self._solve()
 
@@ -137,7 +142,7 @@ class RidgeMachine(BaseEstimator):
         for X, Y, weights in blocks:
             Z = self._transform(X)
             if getattr(self, "_statistics", None) is None:
-                n_folds = self.cv if isinstance(self.cv, Integral) else 0
+                n_folds = self.selection if isinstance(self.selection, Integral) else 0
                 self._statistics = RidgeStatistics(Z.shape[1], Y.shape[1], n_folds)
             self._observe(Z, Y, weights)
             self._statistics.add(Z, Y, weights, overwrite=self.features_ is not None)
@@ -149,7 +154,7 @@ class RidgeMachine(BaseEstimator):
         """Solve from the statistics; ``again()`` yields the training rows once more."""
         problem = self._problem()
         self._posteriors = {}
-        if self.cv == "loo":
+        if self.selection == "loo":
             solution = self._solve_leaving_one_out(problem, again)
         else:
             solution = solve_primal(self._statistics, problem)
@@ -160,7 +165,7 @@ class RidgeMachine(BaseEstimator):
     def _solve_leaving_one_out(self, problem, again):
         if again is None:
             raise ValueError(
-                "cv='loo' must see the rows twice, which a stream does not allow; use cv=None "
+                "selection='loo' must see the rows twice, which a stream does not allow; use 'gcv' "
                 "(generalised cross-validation) or a number of folds."
             )
         totals = self._statistics.total()
@@ -199,19 +204,28 @@ class RidgeMachine(BaseEstimator):
         """Solve in the space of the rows, which are fewer than the features."""
         Z = np.array(self._transform(X), dtype=float)
         self._observe(Z, Y, weights)
-        w = np.ones(len(Z)) if weights is None else weights
-        if not w.any():
-            raise ValueError("sample_weight is zero for every row; at least one must count.")
-        problem = self._problem()
+        self._few_rows = Z, Y, np.ones(len(Z)) if weights is None else weights
         self._posteriors = {}
+        Z, Y, totals = self._centred_rows()
+        return self._finish(solve(DualSystem(Z, Y), totals, self._problem()))
+
+    def _centred_rows(self):
+        """Return centred and weighted rows of a dual solve, and what is known of their sums."""
+        Z, Y, w = self._few_rows
         z_mean, y_mean = np.zeros(Z.shape[1]), np.zeros(Y.shape[1])
-        if problem.intercept:
+        if self.fit_intercept:
             z_mean, y_mean = np.average(Z, axis=0, weights=w), np.average(Y, axis=0, weights=w)
         root = np.sqrt(w)[:, None]
-        Z, Y = root * (Z - z_mean), root * (Y - y_mean)
-        totals = _Means(len(Z), float(w.sum()), z_mean, y_mean)
-        self._dual_rows = Z, z_mean, totals.weight
-        return self._finish(solve(DualSystem(Z, Y), totals, problem))
+        totals = _Means(float(w.sum()), z_mean, y_mean)
+        return root * (Z - z_mean), root * (Y - y_mean), totals
+
+    def _gather_few_rows(self):
+        """Turn the rows of a dual solve into statistics, which more rows can be added to."""
+        if getattr(self, "_few_rows", None) is not None:
+            Z, Y, weights = self._few_rows
+            self._few_rows = None
+            self._statistics = RidgeStatistics(Z.shape[1], Y.shape[1])
+            self._statistics.add(Z, Y, weights)
 
     def _finish(self, solution):
         """Keep what was solved for."""
@@ -223,10 +237,10 @@ class RidgeMachine(BaseEstimator):
     def _posterior(self, lam):
         """Return the posterior for one λ, made once."""
         if lam not in self._posteriors:
-            if getattr(self, "_dual_rows", None) is not None:
-                Z, mean, weight = self._dual_rows
-                constant = 1 / weight if self.fit_intercept else 0.0
-                self._posteriors[lam] = DualPosterior(Z, mean, lam, constant)
+            if getattr(self, "_few_rows", None) is not None:
+                Z, _, totals = self._centred_rows()
+                constant = 1 / totals.weight if self.fit_intercept else 0.0
+                self._posteriors[lam] = DualPosterior(Z, totals.z_sum, lam, constant)
             else:
                 totals = self._statistics.total()
                 self._posteriors[lam] = Posterior(totals, lam, self.fit_intercept)
@@ -263,13 +277,16 @@ class RidgeMachine(BaseEstimator):
 
     def _transform(self, X):
         """Return the features of a block as a dense NumPy array of floats."""
-        Z = X if self.features_ is None else self.features_.transform(X)
+        if self.features_ is None:
+            Z = take(X, 0, X.shape[0], floating_name(X))
+        else:
+            Z = self.features_.transform(X)
         Z = Z.toarray() if is_sparse(Z) else to_numpy(np.asarray(Z) if hasattr(Z, "iloc") else Z)
         return Z if Z.dtype in (np.float32, np.float64) else Z.astype(float)
 
     def _width(self, X):
         if not hasattr(self, "_n_columns"):
-            self._n_columns = self._transform(X.iloc[:1] if hasattr(X, "iloc") else X[:1]).shape[1]
+            self._n_columns = self._transform(rows_between(X, 0, 1)).shape[1]
         return self._n_columns
 
     def _assert_same_features(self, other):
@@ -286,8 +303,8 @@ class RidgeMachine(BaseEstimator):
 class _Means:
     """What a dual solve knows of the sums over all rows."""
 
-    def __init__(self, n_rows, weight, z_mean, y_mean):
-        self.n_rows, self.weight = n_rows, weight
+    def __init__(self, weight, z_mean, y_mean):
+        self.weight = weight
         self.z_sum, self.y_sum = z_mean, y_mean
 
     def means(self, intercept):

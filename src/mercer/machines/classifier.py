@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import logsumexp
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin
 
 from .._sklearn import check_is_fitted, check_labels, fit_context
@@ -22,8 +22,8 @@ class FeatureRidgeClassifier(ClassifierMixin, RidgeMachine):
     classes), fitted as :class:`FeatureRidge` does; the class of the largest prediction wins.
 
     Probabilities are calibrated: a sample of at most 2,000 training rows is kept, their exact
-    leave-one-out predictions follow from the same sums, and a scale and a constant for each
-    class are fitted to them by maximum likelihood in the softmax.
+    leave-one-out predictions follow from the same sums, and the scale of the softmax of the
+    predictions is fitted to them by maximum likelihood.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class FeatureRidgeClassifier(ClassifierMixin, RidgeMachine):
     alpha : float, array of floats or None, default=None
         The ridge parameter, candidates for it, or ``None`` for 31 candidates about the mean
         eigenvalue of the features.
-    cv : int, "loo" or None, default=None
+    selection : "gcv", "loo" or int, default="gcv"
         How to choose among candidates, as in :class:`FeatureRidge`.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes; ``"balanced"`` gives every class the same total weight, and
@@ -73,13 +73,17 @@ class FeatureRidgeClassifier(ClassifierMixin, RidgeMachine):
         features=None,
         *,
         alpha=None,
-        cv=None,
+        selection="gcv",
         class_weight=None,
         per_target=False,
         fit_intercept=True,
     ):
         super().__init__(
-            features, alpha=alpha, cv=cv, per_target=per_target, fit_intercept=fit_intercept
+            features,
+            alpha=alpha,
+            selection=selection,
+            per_target=per_target,
+            fit_intercept=fit_intercept,
         )
         self.class_weight = class_weight
 
@@ -178,9 +182,7 @@ class FeatureRidgeClassifier(ClassifierMixin, RidgeMachine):
         -------
         probabilities : array of shape (n_samples, n_classes)
         """
-        check_is_fitted(self)
-        logits = self._logits(self._predictions(X)[0], *self._calibration())
-        return np.exp(logits - logsumexp(logits, axis=1, keepdims=True))
+        return np.exp(self.predict_log_proba(X))
 
     def predict_log_proba(self, X):
         """Return the logarithm of :meth:`predict_proba`.
@@ -195,11 +197,10 @@ class FeatureRidgeClassifier(ClassifierMixin, RidgeMachine):
         log_probabilities : array of shape (n_samples, n_classes)
         """
         check_is_fitted(self)
-        logits = self._logits(self._predictions(X)[0], *self._calibration())
-        return logits - logsumexp(logits, axis=1, keepdims=True)
+        return log_softmax(self._calibrated_scale() * _every_class(self._predictions(X)[0]), axis=1)
 
     def _start(self, classes):
-        for name in ("classes_", "_sample", "_scale_and_constants"):
+        for name in ("classes_", "_sample"):
             self.__dict__.pop(name, None)
         if classes is not None:
             self.classes_ = np.unique(np.asarray(classes))
@@ -259,57 +260,48 @@ class FeatureRidgeClassifier(ClassifierMixin, RidgeMachine):
         self._sample.merge(other._sample)
 
     def _finish(self, solution):
-        self.__dict__.pop("_scale_and_constants", None)
         super()._finish(solution)
         binary = len(self.classes_) == 2
         self.coef_ = solution.coef.T
         self.intercept_ = solution.intercept[:1] if binary else solution.intercept
         return self
 
-    def _calibration(self):
-        """Return the scale and the constants of the softmax, fitted once."""
-        if not hasattr(self, "_scale_and_constants"):
+    def _calibrated_scale(self):
+        """Return the scale of the softmax, fitted once."""
+        if "scale" not in self._posteriors:
             Z, Y, weights = self._sample.columns
             solution = self.solution_
             fitted = Z @ solution.coef + solution.intercept
             left_out = np.empty_like(fitted)
             for lam in np.unique(solution.lam):
                 chosen = solution.lam == lam
-                leverage = (weights * self._posterior(lam).quadratic(Z))[:, None]
+                leverage = self._posterior(lam).quadratic(Z)[:, None]
                 # A row that carries its own fit alone has nothing to say when it is left out.
                 rest = np.maximum(1 - leverage, 1e-6)
                 left_out[:, chosen] = Y[:, chosen] - (Y - fitted)[:, chosen] / rest
             labels = (Y[:, 0] > 0).astype(int) if Y.shape[1] == 1 else Y.argmax(axis=1)
-            self._scale_and_constants = self._fit_softmax(left_out, labels, weights)
-        return self._scale_and_constants
-
-    def _fit_softmax(self, decisions, labels, weights):
-        """Return the scale and constants of greatest likelihood, gently regularised."""
-        n_classes = len(self.classes_)
-        hits = labels[:, None] == np.arange(n_classes)
-        total = max(float(weights.sum()), 1.0)
-
-        def loss(parameters):
-            scale, constants = np.exp(parameters[0]), parameters[1:]
-            logits = self._logits(decisions, scale, constants)
-            logs = logits - logsumexp(logits, axis=1, keepdims=True)
-            wrong = weights[:, None] * (np.exp(logs) - hits)
-            slope = (wrong * self._logits(decisions, scale, 0.0)).sum()
-            value = -(weights[:, None] * logs * hits).sum() / total
-            gradient = np.concatenate([[slope], wrong.sum(axis=0)]) / total
-            penalty = 1e-4 * parameters
-            return value + 0.5 * penalty @ parameters, gradient + penalty
-
-        found = minimize(loss, np.zeros(1 + n_classes), jac=True, method="L-BFGS-B")
-        return float(np.exp(found.x[0])), found.x[1:]
-
-    def _logits(self, decisions, scale, constants):
-        """Return the logits of every class."""
-        if decisions.shape[1] == 1:
-            decisions = np.concatenate([-decisions, decisions], axis=1)
-        return scale * decisions + constants
+            self._posteriors["scale"] = best_scale(_every_class(left_out), labels, weights)
+        return self._posteriors["scale"]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def best_scale(decisions, labels, weights):
+    """Return the scale of the softmax of greatest likelihood, between 1/1000 and 1000."""
+    rows = np.arange(len(labels))
+
+    def loss(log_scale):
+        return -(weights * log_softmax(np.exp(log_scale) * decisions, axis=1)[rows, labels]).sum()
+
+    bounds = (-np.log(1000), np.log(1000))
+    return float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x))
+
+
+def _every_class(decisions):
+    """Return decisions with a column for each class; those of two classes share one."""
+    if decisions.shape[1] == 1:
+        return np.concatenate([-decisions, decisions], axis=1)
+    return decisions

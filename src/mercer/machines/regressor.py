@@ -24,10 +24,10 @@ class FeatureRidge(RegressorMixin, RidgeMachine):
     alpha : float, array of floats or None, default=None
         The ridge parameter, candidates for it, or ``None`` for 31 candidates about the mean
         eigenvalue of the features.
-    cv : int, "loo" or None, default=None
-        How to choose among candidates: ``None`` for generalised cross-validation, a number of
-        folds for exact cross-validation from per-fold sums (a row's fold is drawn from its
-        position), ``"loo"`` for exact leave-one-out, which sees the rows twice.
+    selection : "gcv", "loo" or int, default="gcv"
+        How to choose among candidates: generalised cross-validation; exact leave-one-out,
+        which sees the rows twice; or, for a number of folds, exact cross-validation from
+        sums that are kept fold by fold (a row's fold is drawn from its position).
     per_target : bool, default=False
         Choose ``alpha`` for every target by itself.
     fit_intercept : bool, default=True

@@ -46,11 +46,12 @@ class Path:
         if info:
             raise np.linalg.LinAlgError("The tridiagonal reduction of the features failed.")
         self._rotated = self._rotate(B, transposed=True)
-        if m == 1:
-            self.eigenvalues = np.maximum(self._diagonal, 0.0)
-        else:
-            spectrum = eigvalsh_tridiagonal(self._diagonal, self._off)
-            self.eigenvalues = np.maximum(spectrum, 0.0)
+        spectrum = self._diagonal if m == 1 else eigvalsh_tridiagonal(self._diagonal, self._off)
+        self.eigenvalues = np.maximum(spectrum, 0.0)
+        # Rounding (that of float32 features above all) may leave S slightly indefinite; the
+        # diagonal is raised by that much.
+        rounding = 4 * np.finfo(float).eps * self.eigenvalues[-1] * m**0.5
+        self._raise = rounding + max(0.0, -1.01 * float(spectrum[0]))
 
     def degrees_of_freedom(self, lam: float) -> float:
         """Return the trace of S (S + λ I)⁻¹."""
@@ -72,9 +73,7 @@ class Path:
 
     def _reduced(self, lam: float) -> np.ndarray:
         """Return the solution of the tridiagonal system, in rotated coordinates."""
-        # Rounding may leave T slightly indefinite; a shift of its size is not seen elsewhere.
-        floor = 4 * np.finfo(float).eps * self.eigenvalues[-1] * len(self.eigenvalues) ** 0.5
-        diagonal = self._diagonal + max(lam, floor)
+        diagonal = self._diagonal + (lam if lam > 2 * self._raise else lam + self._raise)
         if len(diagonal) == 1:
             return self._rotated / diagonal[:, None]
         *_, solution, info = lapack.dptsv(diagonal, self._off, self._rotated)

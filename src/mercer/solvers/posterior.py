@@ -100,7 +100,8 @@ class LeaveOneOut:
         leverages = (P * P) @ self._shrink + self._constant
         for row, shrink, h in zip(self._squares, self._shrink.T, leverages.T, strict=True):
             residual = Y - P @ (shrink[:, None] * self._rotated)
-            row += (w[:, None] * (residual / (1 - w * h)[:, None]) ** 2).sum(axis=0)
+            # A row of weight two is two rows, of which one is left out at a time.
+            row += (w[:, None] * (residual / (1 - h)[:, None]) ** 2).sum(axis=0)
         self._weight += float(w.sum())
 
     def scores(self) -> np.ndarray:

@@ -220,9 +220,13 @@ def cv_scores(statistics: RidgeStatistics, lams: np.ndarray, problem: Problem) -
 
 def choose(scores: np.ndarray, lams: np.ndarray, per_target: bool) -> np.ndarray:
     """Return the λ of every target: its own best, or the best of all."""
+    if not np.isfinite(scores).any():
+        # Too few rows to tell: the most cautious one.
+        return np.full(scores.shape[1], lams.max())
     if per_target:
         return lams[scores.argmin(axis=0)]
     # Targets of different scale count alike.
     scale = scores.min(axis=0)
-    best = (scores / np.where(scale > 0, scale, 1.0)).sum(axis=1).argmin()
+    usable = np.isfinite(scale) & (scale > 0)
+    best = (scores / np.where(usable, scale, 1.0)).sum(axis=1).argmin()
     return np.full(scores.shape[1], lams[best])
