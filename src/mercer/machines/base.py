@@ -170,7 +170,7 @@ class RidgeMachine(BaseEstimator):
             )
         totals = self._statistics.total()
         system = PrimalSystem(*totals.centred(problem.intercept))
-        lams = problem.candidates(system.eigenvalues, totals.z_sum.size)
+        lams = problem.candidates(system.eigenvalues, totals.z_sum.size, totals.rounding)
         errors = LeaveOneOut(totals, lams, problem)
         for X, Y, weights in again():
             errors.add(self._transform(X), Y, weights)
@@ -304,7 +304,7 @@ class _Means:
     """What a dual solve knows of the sums over all rows."""
 
     def __init__(self, weight, z_mean, y_mean):
-        self.weight = weight
+        self.weight, self.rounding = weight, float(np.finfo(float).eps)
         self.z_sum, self.y_sum = z_mean, y_mean
 
     def means(self, intercept):

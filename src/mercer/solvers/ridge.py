@@ -12,6 +12,9 @@ from .systems import PrimalSystem, System
 
 #: The default grid: λ over the mean eigenvalue of the features.
 GRID = np.logspace(-8, 2, 31)
+#: Below this many times the rounding error of the features, as a share of the largest
+#: eigenvalue, sums of their products know nothing of what a λ does: about 1e-6 for float32.
+KNOWN = 10.0
 #: Below this share of the largest eigenvalue the normal equations lose the coefficients.
 TRUSTED = 1e-10
 
@@ -83,12 +86,17 @@ class Problem:
     intercept: bool = True
     per_target: bool = False
 
-    def candidates(self, eigenvalues: np.ndarray, size: int) -> np.ndarray:
-        """Return the λ to try: those given, or a grid about the mean eigenvalue."""
-        if self.lam is None:
-            mean = float(eigenvalues.sum()) / size
-            return GRID * (mean if mean > 0 else 1.0)
-        return np.atleast_1d(np.asarray(self.lam, dtype=float))
+    def candidates(self, eigenvalues: np.ndarray, size: int, rounding: float = 0.0) -> np.ndarray:
+        """Return the λ to try: those given, or a grid about the mean eigenvalue.
+
+        Those of the grid that the rounding of the features hides are left out.
+        """
+        if self.lam is not None:
+            return np.atleast_1d(np.asarray(self.lam, dtype=float))
+        mean = float(eigenvalues.sum()) / size
+        grid = GRID * (mean if mean > 0 else 1.0)
+        known = grid[grid >= KNOWN * rounding * float(eigenvalues[-1])]
+        return known if known.size else grid[-1:]
 
 
 def solve(
@@ -113,7 +121,7 @@ def solve(
     """
     start = time.perf_counter()
     n_targets = totals.y_sum.size
-    lams = problem.candidates(system.eigenvalues, totals.z_sum.size)
+    lams = problem.candidates(system.eigenvalues, totals.z_sum.size, totals.rounding)
     if len(lams) == 1:
         criterion, scores = "given", np.empty((0, n_targets))
         chosen = np.full(n_targets, lams[0])
@@ -174,7 +182,7 @@ def solve_primal(statistics: RidgeStatistics, problem: Problem | None = None) ->
     system = PrimalSystem(gram, cross, squares)
     held_out = None
     if statistics.n_folds:
-        lams = problem.candidates(system.eigenvalues, statistics.n_features)
+        lams = problem.candidates(system.eigenvalues, statistics.n_features, totals.rounding)
         if len(lams) > 1:
             held_out = "cv", cv_scores(statistics, lams, problem)
     return solve(system, totals, problem, held_out)

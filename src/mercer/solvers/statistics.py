@@ -26,6 +26,8 @@ class Moments:
         Rows that were added.
     weight : float
         The sum of their weights.
+    rounding : float
+        The relative rounding error of the coarsest features among them.
     """
 
     def __init__(self, n_features: int, n_targets: int) -> None:
@@ -35,7 +37,9 @@ class Moments:
         self.y_reference = np.zeros(n_targets)
         self.z_sum = np.zeros(n_features)
         self.y_sum = np.zeros(n_targets)
-        self.gram = np.zeros((n_features, n_features))
+        # By columns, as BLAS gives its products: adding across the grain is six times slower.
+        self.gram = np.zeros((n_features, n_features), order="F")
+        self.rounding = float(np.finfo(float).eps)
         self.cross = np.zeros((n_features, n_targets))
         self.y_squares = np.zeros(n_targets)
 
@@ -49,6 +53,7 @@ class Moments:
         """Add a block of features, its targets and, if there are any, its weights."""
         if Z.shape[0] == 0:
             return
+        self.rounding = max(self.rounding, float(np.finfo(Z.dtype).eps))
         if self.n_rows == 0:
             self.z_reference = Z.mean(axis=0, dtype=float)
             self.y_reference = Y.mean(axis=0, dtype=float)
@@ -62,14 +67,19 @@ class Moments:
             self.weight += float(weights.sum())
             # The plain sums take the weight itself: one root is in the rows already.
             Z, Y = Z * root.astype(Z.dtype), Y * root
+        single = Z.dtype == np.float32
+        gemm, rank_k = (blas.sgemm, blas.ssyrk) if single else (blas.dgemm, blas.dsyrk)
+        # Z is stored by rows: its transpose is what BLAS calls a matrix stored by columns. All
+        # products go to one BLAS: the threads of NumPy's and SciPy's would wait for each other.
+        columns = np.ascontiguousarray(Z).T
         ones = np.ones(Z.shape[0]) if weights is None else np.sqrt(weights)
-        self.z_sum += ones.astype(Z.dtype) @ Z
-        self.y_sum += ones @ Y
-        self.cross += Z.T @ Y.astype(Z.dtype)
+        right = np.column_stack([Y, ones]).astype(Z.dtype, order="F")
+        products = gemm(1.0, columns, right)
+        self.cross += products[:, :-1]
+        self.z_sum += products[:, -1]
+        self.y_sum += (ones[:, None] * Y).sum(axis=0)
         self.y_squares += (Y * Y).sum(axis=0)
-        rank_k = blas.ssyrk if Z.dtype == np.float32 else blas.dsyrk
-        # Z is stored by rows: its transpose is what BLAS calls a matrix stored by columns.
-        self.gram += rank_k(1.0, np.ascontiguousarray(Z).T, lower=0)
+        self.gram += rank_k(1.0, columns, lower=0)
 
     def merge(self, other: Moments, sign: float = 1.0) -> None:
         """Add (or, with ``sign=-1``, take away) the rows of other moments."""
@@ -81,6 +91,7 @@ class Moments:
         for name in ("weight", "z_sum", "y_sum", "gram", "cross", "y_squares"):
             setattr(self, name, getattr(self, name) + sign * getattr(moved, name))
         self.n_rows += int(sign) * other.n_rows
+        self.rounding = max(self.rounding, other.rounding)
 
     def without(self, part: Moments) -> Moments:
         """Return the moments of these rows less those of a part of them."""
@@ -93,14 +104,14 @@ class Moments:
         """Return the same sums about another reference point."""
         dz, dy = self.z_reference - z_reference, self.y_reference - y_reference
         moved = Moments.__new__(Moments)
-        moved.n_rows, moved.weight = self.n_rows, self.weight
+        moved.n_rows, moved.weight, moved.rounding = self.n_rows, self.weight, self.rounding
         moved.z_reference, moved.y_reference = z_reference, y_reference
         moved.z_sum = self.z_sum + self.weight * dz
         moved.y_sum = self.y_sum + self.weight * dy
         moved.gram = self.gram
         if dz.any():
             shift = np.outer(self.z_sum + 0.5 * self.weight * dz, dz)
-            moved.gram = self.gram + shift + shift.T
+            moved.gram = np.asfortranarray(self.gram + shift + shift.T)
         moved.cross = (
             self.cross + np.outer(self.z_sum, dy) + np.outer(dz, self.y_sum + self.weight * dy)
         )
