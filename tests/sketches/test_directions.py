@@ -15,10 +15,15 @@ from mercer.sketches.directions import conditional_distribution, gibbs_vectors
 from mercer.sketches.spherical_structured import structured_points
 from mercer.testing import peak_bytes
 
-NESTED = [spherical_directions, haar_directions, gibbs_directions]
+NESTED = [
+    spherical_directions,
+    haar_directions,
+    gibbs_directions,
+    spherical_structured_directions,
+]
 
 
-@pytest.mark.parametrize("draw", [*NESTED, spherical_structured_directions])
+@pytest.mark.parametrize("draw", NESTED)
 @pytest.mark.parametrize("d", [1, 2, 3, 6])
 def test_directions_have_norm_one(draw, d):
     W = draw(Stream(0), d, 17)

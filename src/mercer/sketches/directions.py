@@ -38,7 +38,7 @@ def spherical_directions(stream: Stream, n_features: int, size: int) -> np.ndarr
     def block(generator: np.random.Generator, rows: int) -> np.ndarray:
         return _normalised(generator.standard_normal((rows, n_features)))
 
-    return _in_blocks(stream, block, BLOCK, n_features, size)
+    return in_blocks(stream, block, BLOCK, n_features, size)
 
 
 def haar_directions(stream: Stream, n_features: int, size: int) -> np.ndarray:
@@ -58,10 +58,15 @@ def haar_directions(stream: Stream, n_features: int, size: int) -> np.ndarray:
     """
 
     def block(generator: np.random.Generator, rows: int) -> np.ndarray:
-        q, r = np.linalg.qr(generator.standard_normal((rows, n_features)).T)
-        return (q * np.where(np.diag(r) < 0, -1.0, 1.0)).T
+        return orthonormal_rows(generator, rows, n_features)
 
-    return _in_blocks(stream, block, n_features, n_features, size)
+    return in_blocks(stream, block, n_features, n_features, size)
+
+
+def orthonormal_rows(generator: np.random.Generator, rows: int, n_features: int) -> np.ndarray:
+    """Return the first rows of a random rotation."""
+    q, r = np.linalg.qr(generator.standard_normal((rows, n_features)).T)
+    return (q * np.where(np.diag(r) < 0, -1.0, 1.0)).T
 
 
 def gibbs_directions(stream: Stream, n_features: int, size: int, sweeps: int = 1) -> np.ndarray:
@@ -82,7 +87,7 @@ def gibbs_directions(stream: Stream, n_features: int, size: int, sweeps: int = 1
         # Whole blocks, because the draws of a sweep depend on how many there are.
         return _normalised(gibbs_vectors(generator, BLOCK, n_features, sweeps)[:rows])
 
-    return _in_blocks(stream, block, BLOCK, n_features, size)
+    return in_blocks(stream, block, BLOCK, n_features, size)
 
 
 def gibbs_vectors(
@@ -113,7 +118,7 @@ def _conditional_quantile(probabilities: np.ndarray, others: np.ndarray) -> np.n
     return (low + high) / 2
 
 
-def _in_blocks(
+def in_blocks(
     stream: Stream,
     block: Callable[[np.random.Generator, int], np.ndarray],
     rows: int,

@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from .._random import Stream
-from .directions import haar_directions
+from .directions import in_blocks, orthonormal_rows
 
 
 def spherical_structured_directions(stream: Stream, n_features: int, size: int) -> np.ndarray:
-    """Return the columns of one randomly rotated, well-spread set of points on the sphere.
+    """Return the columns of randomly rotated, well-spread sets of points on the sphere.
 
-    The points come from a subgroup of the integers modulo a prime n with (d/2) | n - 1: 2n
-    unit vectors that form a tight frame. Alone they are biased; one random rotation makes
-    each of them uniform. The set depends on ``size``, so these draws are not nested.
+    The points of a set come from a subgroup of the integers modulo a prime n with
+    (d/2) | n - 1: 2n unit vectors that form a tight frame, at least four for each dimension.
+    Alone they are biased, as all of them lie on one torus; a random rotation makes each of
+    them uniform, and every set has its own, so that the error falls with the number of sets.
 
     Examples
     --------
@@ -24,17 +25,18 @@ def spherical_structured_directions(stream: Stream, n_features: int, size: int) 
     True
     """
     width = n_features + n_features % 2
-    points = structured_points(width // 2, size)
-    # The two halves of the set complete each other: a part of it takes from both alike.
-    order = stream.child("order").generator().permutation(len(points) // 2)
-    points = points.reshape(2, -1, width)[:, order].swapaxes(0, 1).reshape(-1, width)[:size]
-    rotation = haar_directions(stream.child("rotation"), width, width)
-    rotated = points @ rotation
-    if width == n_features:
-        return rotated.T
-    # Odd dimensions are padded by one; what is left of a unit vector keeps a uniform direction.
-    cut = rotated[:, :n_features]
-    return (cut / np.linalg.norm(cut, axis=1, keepdims=True)).T
+    points = structured_points(width // 2, 4 * width)
+
+    def block(generator: np.random.Generator, rows: int) -> np.ndarray:
+        # The two halves of a set complete each other: a part of it takes from both alike.
+        order = generator.permutation(len(points) // 2)
+        mixed = points.reshape(2, -1, width)[:, order].swapaxes(0, 1).reshape(-1, width)
+        rotated = mixed[:rows] @ orthonormal_rows(generator, width, width)
+        # Odd dimensions are padded by one; what is left of a vector has a uniform direction.
+        kept = rotated[:, :n_features]
+        return kept / np.linalg.norm(kept, axis=1, keepdims=True)
+
+    return in_blocks(stream, block, len(points), n_features, size)
 
 
 def structured_points(half: int, size: int) -> np.ndarray:
