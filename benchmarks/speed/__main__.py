@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ..report import RESULTS, publish
-from . import arccosine, ntk, projections, random_fourier, ridge
+from . import arccosine, ntk, projections, random_fourier, ridge, stream
 
 BENCHMARKS = {
     "random_fourier": random_fourier.run,
@@ -15,9 +15,10 @@ BENCHMARKS = {
     "arccosine": arccosine.run,
     "projections": projections.run,
     "ridge": ridge.run,
+    "stream": stream.run,
 }
 #: Too slow for the quick set; run when it is named.
-SLOW = {"ridge"}
+SLOW = {"ridge", "stream"}
 
 
 @click.command()

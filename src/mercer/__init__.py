@@ -37,6 +37,7 @@ _FOLDERS = (
     "diagnostics",
     "engine",
     "features",
+    "io",
     "kernels",
     "machines",
     "ops",

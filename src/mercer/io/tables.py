@@ -1,0 +1,179 @@
+"""Tables on disk as streams of blocks: Parquet, Arrow and CSV files, and folders of them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._optional import require
+
+#: Rows in a block, by default.
+BLOCK_ROWS = 65_536
+#: What pyarrow calls the files with these endings.
+FORMATS = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".csv": "csv",
+}
+
+
+class TableStream:
+    """The rows of a table on disk, as blocks ``(X, y)`` that a machine can learn from.
+
+    The table is read block by block, always in the same order; it may be iterated as often as
+    one likes. Columns must hold numbers or truth values without missing entries.
+
+    Parameters
+    ----------
+    path : str or Path
+        A Parquet, Arrow (Feather) or CSV file, or a folder of such files of one kind.
+    target : str or list of str
+        The column, or columns, to predict.
+    columns : list of str, default=None
+        The columns to predict from; ``None`` means all others.
+    block_rows : int, default=65536
+        The most rows in a block.
+    dtype : {"float32", "float64"}, default="float32"
+        What the columns become.
+
+    Attributes
+    ----------
+    columns : list of str
+        The columns of ``X``, in order.
+    n_rows : int
+        Rows of the table.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from mercer import FeatureRidge
+    >>> from mercer.io import TableStream
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "part.csv").write_text("a,b,y\\n1,0,2\\n0,1,3\\n1,1,5\\n2,1,7\\n")
+    >>> table = TableStream(folder, target="y")
+    >>> table.columns, table.n_rows
+    (['a', 'b'], 4)
+    >>> FeatureRidge(alpha=1e-6).fit(table).predict([[3.0, 1.0]]).round(2)
+    array([9.])
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        target: str | Sequence[str],
+        *,
+        columns: Sequence[str] | None = None,
+        block_rows: int = BLOCK_ROWS,
+        dtype: str = "float32",
+    ) -> None:
+        if dtype not in ("float32", "float64"):
+            raise ValueError(f"dtype must be 'float32' or 'float64', but {dtype!r} came.")
+        if isinstance(block_rows, bool) or not isinstance(block_rows, int) or block_rows < 1:
+            raise ValueError(f"block_rows must be a positive integer, but {block_rows!r} came.")
+        self.path = Path(path)
+        self.block_rows = block_rows
+        self.dtype = dtype
+        self._dataset = _open(self.path)
+        self._single = isinstance(target, str)
+        self.target = [target] if isinstance(target, str) else list(target)
+        names = list(self._dataset.schema.names)
+        for name in self.target:
+            _assert_column(name, names, "target")
+        if columns is None:
+            self.columns = [name for name in names if name not in self.target]
+        else:
+            self.columns = list(columns)
+            for name in self.columns:
+                _assert_column(name, names, "columns")
+        if not self.columns:
+            raise ValueError(f"No column of {self.path} is left to predict from.")
+        self._assert_numbers()
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+        return int(self._dataset.count_rows())
+
+    def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield blocks of rows and their targets, in the order of the table."""
+        seen = 0
+        batches = self._dataset.to_batches(
+            columns=[*self.columns, *self.target],
+            batch_size=self.block_rows,
+            # Little is read ahead: what waits in memory should not depend on the table.
+            batch_readahead=2,
+            fragment_readahead=1,
+        )
+        for batch in batches:
+            if batch.num_rows == 0:
+                continue
+            X = self._block(batch, self.columns, seen)
+            Y = self._block(batch, self.target, seen)
+            seen += batch.num_rows
+            yield X, Y[:, 0] if self._single else Y
+
+    def _block(self, batch: Any, names: list[str], seen: int) -> np.ndarray:
+        """Return columns of a batch as one array."""
+        block = np.empty((batch.num_rows, len(names)), dtype=self.dtype)
+        for j, name in enumerate(names):
+            column = batch.column(name)
+            if column.null_count:
+                row = seen + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+                raise ValueError(
+                    f"Column {name!r} of {self.path} has a missing value in row {row} (counted "
+                    "from 0); fill or drop missing values first."
+                )
+            block[:, j] = column.to_numpy(zero_copy_only=False)
+        return block
+
+    def _assert_numbers(self) -> None:
+        pyarrow = require("pyarrow", "tables", "Reading tables")
+        types = pyarrow.types
+        for name in [*self.columns, *self.target]:
+            kind = self._dataset.schema.field(name).type
+            numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
+            if not numeric:
+                raise ValueError(
+                    f"Column {name!r} of {self.path} has type {kind}, not numbers; leave it out "
+                    "with columns=[...] or encode it first."
+                )
+
+    def __repr__(self) -> str:
+        return f"TableStream({str(self.path)!r}, target={self.target!r}, columns={self.columns!r})"
+
+
+def _open(path: Path) -> Any:
+    """Return the pyarrow dataset of a file or folder."""
+    dataset = require("pyarrow.dataset", "tables", "Reading tables")
+    if not path.exists():
+        near = difflib.get_close_matches(path.name, _siblings(path), n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise FileNotFoundError(f"There is no file or folder {path}{hint}")
+    files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+    files = [p for p in files if not p.name.startswith((".", "_"))]
+    kinds = {FORMATS.get(p.suffix.lower()) for p in files}
+    if len(kinds) != 1 or None in kinds:
+        endings = ", ".join(FORMATS)
+        found = ", ".join(sorted({p.suffix or p.name for p in files})) or "nothing"
+        raise ValueError(
+            f"{path} must hold files of one kind among {endings}, but {found} was found."
+        )
+    return dataset.dataset([str(p) for p in files], format=kinds.pop())
+
+
+def _siblings(path: Path) -> list[str]:
+    return [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+
+
+def _assert_column(name: str, names: list[str], argument: str) -> None:
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {names!r}."
+        raise ValueError(f"{argument}: the table has no column {name!r}; {hint}")

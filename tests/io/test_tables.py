@@ -1,0 +1,131 @@
+"""Tests of tables that are read as streams."""
+
+import builtins
+
+import numpy as np
+import pyarrow
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+from mercer import FeatureRidge, Gaussian, RandomFourier
+from mercer.io import TableStream
+from mercer.testing import peak_bytes
+
+
+def table(n=500, seed=0):
+    X = np.random.default_rng(seed).standard_normal((n, 3))
+    columns = {"a": X[:, 0], "b": X[:, 1].astype(np.float32), "c": (X[:, 2] > 0)}
+    return pyarrow.table({**columns, "y": np.sin(X[:, 0]) + X[:, 1]})
+
+
+def write(path, rows):
+    writer = {
+        ".parquet": pyarrow.parquet.write_table,
+        ".csv": pyarrow.csv.write_csv,
+        ".arrow": pyarrow.feather.write_feather,
+    }[path.suffix]
+    writer(rows, path)
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".arrow"])
+def test_every_format_gives_the_rows_in_order(tmp_path, suffix):
+    rows = table()
+    path = tmp_path / f"rows{suffix}"
+    write(path, rows)
+    stream = TableStream(path, target="y", block_rows=64, dtype="float64")
+    assert (stream.columns, stream.n_rows) == (["a", "b", "c"], 500)
+    for _ in range(2):
+        blocks = list(stream)
+        assert max(len(X) for X, _ in blocks) <= 64 or suffix == ".csv"
+        X, y = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+        assert X.dtype == np.float64
+        expected = np.column_stack([rows[name] for name in "abc"])
+        assert X == pytest.approx(expected, rel=1e-6)
+        assert y == pytest.approx(rows["y"].to_numpy())
+
+
+def test_a_machine_learns_from_a_folder_as_from_memory(tmp_path):
+    parts = [table(300, seed) for seed in range(4)]
+    for number, part in enumerate(parts):
+        write(tmp_path / f"part{number}.parquet", part)
+    stream = TableStream(tmp_path, target="y", dtype="float64", block_rows=128)
+    whole = pyarrow.concat_tables(parts)
+    X = np.column_stack([whole[name] for name in "abc"]).astype(float)
+    features = RandomFourier(Gaussian(1.0), n_components=80, random_state=0)
+    model = FeatureRidge(features).fit(stream)
+    again = FeatureRidge(features).fit(stream)
+    memory = FeatureRidge(features).fit(X, whole["y"].to_numpy())
+    assert np.array_equal(model.coef_, again.coef_)
+    assert model.predict(X) == pytest.approx(memory.predict(X), rel=1e-8, abs=1e-9)
+
+
+def test_several_targets_and_chosen_columns(tmp_path):
+    write(tmp_path / "rows.parquet", table())
+    stream = TableStream(tmp_path / "rows.parquet", target=["y", "b"], columns=["c", "a"])
+    X, Y = next(iter(stream))
+    assert stream.columns == ["c", "a"]
+    assert (X.shape[1], Y.shape[1]) == (2, 2)
+    assert "target=['y', 'b']" in repr(stream)
+
+
+def test_memory_does_not_grow_with_the_table(tmp_path):
+    peaks = []
+    for n in (20_000, 200_000):
+        path = tmp_path / f"{n}.parquet"
+        pyarrow.parquet.write_table(table(n), path, row_group_size=4096)
+        stream = TableStream(path, target="y", block_rows=2048)
+        peaks.append(peak_bytes(lambda stream=stream: FeatureRidge().fit(stream))[1])
+    assert peaks[1] < 1.3 * peaks[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "word"),
+    [
+        ({"target": "z"}, ValueError, "no column 'z'"),
+        ({"target": "yy"}, ValueError, "did you mean 'y'"),
+        ({"target": "y", "columns": ["aa"]}, ValueError, "did you mean 'a'"),
+        ({"target": ["a", "b", "c", "y", "word"]}, ValueError, "left to predict from"),
+        ({"target": "y"}, ValueError, "'word'.*encode"),
+        ({"target": "y", "columns": ["a"], "dtype": "int8"}, ValueError, "dtype"),
+        ({"target": "y", "columns": ["a"], "block_rows": 0}, ValueError, "block_rows"),
+    ],
+)
+def test_bad_requests_are_refused_with_the_way_out(tmp_path, arguments, error, word):
+    rows = table(20).append_column("word", [["x"] * 20])
+    write(tmp_path / "rows.parquet", rows)
+    with pytest.raises(error, match=word):
+        TableStream(tmp_path / "rows.parquet", **arguments)
+
+
+def test_files_that_are_missing_mixed_or_of_no_kind(tmp_path):
+    write(tmp_path / "rows.parquet", table(20))
+    with pytest.raises(FileNotFoundError, match=r"did you mean 'rows\.parquet'"):
+        TableStream(tmp_path / "row.parquet", target="y")
+    write(tmp_path / "rows.csv", table(20))
+    with pytest.raises(ValueError, match="one kind"):
+        TableStream(tmp_path, target="y")
+    (tmp_path / "rows.txt").write_text("")
+    with pytest.raises(ValueError, match=r"\.txt was found"):
+        TableStream(tmp_path / "rows.txt", target="y")
+
+
+def test_a_missing_value_is_named(tmp_path):
+    rows = pyarrow.table({"a": [1.0, None, 3.0], "y": [1.0, 2.0, 3.0]})
+    write(tmp_path / "rows.parquet", rows)
+    with pytest.raises(ValueError, match=r"'a'.*row 1"):
+        list(TableStream(tmp_path / "rows.parquet", target="y"))
+
+
+def test_without_pyarrow_the_pip_line_is_given(tmp_path, monkeypatch):
+    real = builtins.__import__
+
+    def refuse(name, *rest, **keywords):
+        if name.startswith("pyarrow"):
+            raise ImportError(name)
+        return real(name, *rest, **keywords)
+
+    monkeypatch.setattr("importlib.import_module", lambda name: refuse(name))
+    with pytest.raises(ImportError, match=r"pip install 'mercer\[tables\]'"):
+        TableStream(tmp_path, target="y")
