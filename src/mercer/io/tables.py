@@ -107,9 +107,11 @@ class TableStream:
         batches = self._dataset.to_batches(
             columns=[*self.columns, *self.target],
             batch_size=self.block_rows,
-            # Little is read ahead: what waits in memory should not depend on the table.
-            batch_readahead=2,
-            fragment_readahead=1,
+            # Nothing is read ahead: learning from a block takes far longer than reading it, and
+            # what waits in memory would depend on the table.
+            batch_readahead=0,
+            fragment_readahead=0,
+            use_threads=False,
         )
         for batch in batches:
             if batch.num_rows == 0:
