@@ -214,6 +214,8 @@ def check_labels(y: Any, n_rows: int) -> np.ndarray:
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         row = int(np.argwhere(~np.isfinite(labels))[0][0])
         raise ValueError(f"y contains NaN or infinity at row {row}; drop such rows first.")
+    if labels.dtype.kind == "O" and any(label is None or label != label for label in labels):
+        raise ValueError("y contains missing labels; drop such rows first.")
     check_classification_targets(labels)
     return labels
 

@@ -9,7 +9,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from mercer import FeatureRidge, Gaussian, RandomFourier
+from mercer import FeatureRidge, FeatureRidgeClassifier, Gaussian, RandomFourier
 from mercer.io import TableStream
 from mercer.testing import peak_bytes
 
@@ -87,6 +87,7 @@ def test_memory_does_not_grow_with_the_table(tmp_path):
         ({"target": "yy"}, ValueError, "did you mean 'y'"),
         ({"target": "y", "columns": ["aa"]}, ValueError, "did you mean 'a'"),
         ({"target": ["a", "b", "c", "y", "word"]}, ValueError, "left to predict from"),
+        ({"target": "y", "columns": ["a", "y"]}, ValueError, "'y' is the target"),
         ({"target": "y"}, ValueError, "'word'.*encode"),
         ({"target": "y", "columns": ["a"], "dtype": "int8"}, ValueError, "dtype"),
         ({"target": "y", "columns": ["a"], "block_rows": 0}, ValueError, "block_rows"),
@@ -109,6 +110,32 @@ def test_files_that_are_missing_mixed_or_of_no_kind(tmp_path):
     (tmp_path / "rows.txt").write_text("")
     with pytest.raises(ValueError, match=r"\.txt was found"):
         TableStream(tmp_path / "rows.txt", target="y")
+
+
+def test_targets_keep_their_precision_and_their_labels(tmp_path):
+    rows = pyarrow.table(
+        {
+            "a": np.arange(4.0),
+            "y": 1e8 + np.arange(4.0),
+            "code": [100000001, 100000002, 100000001, 100000002],
+            "word": ["x", "y", "x", "y"],
+        }
+    )
+    write(tmp_path / "rows.parquet", rows)
+    for name, expected in (("y", 1e8 + np.arange(4.0)), ("code", rows["code"].to_numpy())):
+        stream = TableStream(tmp_path / "rows.parquet", target=name, columns=["a"])
+        assert np.array_equal(next(iter(stream))[1], expected)
+    stream = TableStream(tmp_path / "rows.parquet", target="word", columns=["a"])
+    assert list(FeatureRidgeClassifier().fit(stream).classes_) == ["x", "y"]
+
+
+def test_files_may_differ_in_the_kind_of_number_and_hidden_ones_are_passed_over(tmp_path):
+    (tmp_path / "1.csv").write_text("a,y\n1,2\n")
+    (tmp_path / "2.csv").write_text("a,y\n1.5,2.5\n")
+    (tmp_path / ".checkpoints").mkdir()
+    (tmp_path / ".checkpoints" / "1.csv").write_text("a,y\n9,9\n")
+    stream = TableStream(tmp_path, target="y")
+    assert np.concatenate([X for X, _ in stream]).ravel().tolist() == [1.0, 1.5]
 
 
 def test_a_missing_value_is_named(tmp_path):

@@ -93,6 +93,4 @@ def as_weights(weights: Any, n_rows: int) -> np.ndarray | None:
             "sample_weight must hold finite numbers that are not negative; leave rows out by "
             "weight 0."
         )
-    if not values.any():
-        raise ValueError("sample_weight is zero for every row; at least one weight must not be.")
     return values

@@ -27,7 +27,8 @@ class TableStream:
     """The rows of a table on disk, as blocks ``(X, y)`` that a machine can learn from.
 
     The table is read block by block, always in the same order; it may be iterated as often as
-    one likes. Columns must hold numbers or truth values without missing entries.
+    one likes. Columns must hold numbers or truth values without missing entries; the target
+    may hold labels of any kind.
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ class TableStream:
     block_rows : int, default=65536
         The most rows in a block.
     dtype : {"float32", "float64"}, default="float32"
-        What the columns become.
+        What the columns become; targets keep their own type.
 
     Attributes
     ----------
@@ -92,6 +93,8 @@ class TableStream:
             self.columns = list(columns)
             for name in self.columns:
                 _assert_column(name, names, "columns")
+                if name in self.target:
+                    raise ValueError(f"columns: {name!r} is the target; leave it out.")
         if not self.columns:
             raise ValueError(f"No column of {self.path} is left to predict from.")
         self._assert_numbers()
@@ -116,29 +119,29 @@ class TableStream:
         for batch in batches:
             if batch.num_rows == 0:
                 continue
-            X = self._block(batch, self.columns, seen)
-            Y = self._block(batch, self.target, seen)
+            X = np.empty((batch.num_rows, len(self.columns)), dtype=self.dtype)
+            for j, name in enumerate(self.columns):
+                X[:, j] = self._column(batch, name, seen)
+            # Targets keep their own precision, and labels their own kind.
+            targets = [self._column(batch, name, seen) for name in self.target]
             seen += batch.num_rows
-            yield X, Y[:, 0] if self._single else Y
+            yield X, targets[0] if self._single else np.stack(targets, axis=1)
 
-    def _block(self, batch: Any, names: list[str], seen: int) -> np.ndarray:
-        """Return columns of a batch as one array."""
-        block = np.empty((batch.num_rows, len(names)), dtype=self.dtype)
-        for j, name in enumerate(names):
-            column = batch.column(name)
-            if column.null_count:
-                row = seen + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
-                raise ValueError(
-                    f"Column {name!r} of {self.path} has a missing value in row {row} (counted "
-                    "from 0); fill or drop missing values first."
-                )
-            block[:, j] = column.to_numpy(zero_copy_only=False)
-        return block
+    def _column(self, batch: Any, name: str, seen: int) -> np.ndarray:
+        """Return one column of a batch, which must have no missing values."""
+        column = batch.column(name)
+        if column.null_count:
+            row = seen + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+            raise ValueError(
+                f"Column {name!r} of {self.path} has a missing value in row {row} (counted "
+                "from 0); fill or drop missing values first."
+            )
+        return np.asarray(column.to_numpy(zero_copy_only=False))
 
     def _assert_numbers(self) -> None:
         pyarrow = require("pyarrow", "tables", "Reading tables")
         types = pyarrow.types
-        for name in [*self.columns, *self.target]:
+        for name in self.columns:
             kind = self._dataset.schema.field(name).type
             numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
             if not numeric:
@@ -158,8 +161,11 @@ def _open(path: Path) -> Any:
         near = difflib.get_close_matches(path.name, _siblings(path), n=1)
         hint = f"; did you mean {near[0]!r}?" if near else "."
         raise FileNotFoundError(f"There is no file or folder {path}{hint}")
-    files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
-    files = [p for p in files if not p.name.startswith((".", "_"))]
+    files = [path]
+    if path.is_dir():
+        inside = sorted(p for p in path.rglob("*") if p.is_file())
+        parts = {p: p.relative_to(path).parts for p in inside}
+        files = [p for p in inside if not any(part.startswith((".", "_")) for part in parts[p])]
     kinds = {FORMATS.get(p.suffix.lower()) for p in files}
     if len(kinds) != 1 or None in kinds:
         endings = ", ".join(FORMATS)
@@ -167,7 +173,12 @@ def _open(path: Path) -> Any:
         raise ValueError(
             f"{path} must hold files of one kind among {endings}, but {found} was found."
         )
-    return dataset.dataset([str(p) for p in files], format=kinds.pop())
+    kind = kinds.pop()
+    pyarrow = require("pyarrow", "tables", "Reading tables")
+    # A column may be whole numbers in one file and not in the next.
+    schemas = [dataset.dataset(str(p), format=kind).schema for p in files]
+    schema = pyarrow.unify_schemas(schemas, promote_options="permissive")
+    return dataset.dataset([str(p) for p in files], format=kind, schema=schema)
 
 
 def _siblings(path: Path) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+import warnings
 from abc import abstractmethod
 from numbers import Integral, Real
 
@@ -9,8 +11,10 @@ import numpy as np
 from sklearn.base import clone
 
 from .._array import floating_name, is_sparse, to_numpy
+from .._random import Stream
 from .._sklearn import BaseEstimator, HasMethods, Interval, StrOptions, check_rows
 from ..engine.blocks import take
+from ..engine.rows import visit_rows
 from ..engine.streams import (
     Block,
     as_weights,
@@ -21,9 +25,10 @@ from ..engine.streams import (
     sliced,
 )
 from ..features import FeatureMap
-from ..solvers import DualSystem, OrthogonalSystem, PrimalSystem, Problem, RidgeStatistics
-from ..solvers.posterior import DualPosterior, LeaveOneOut, Posterior
-from ..solvers.ridge import solve, solve_primal
+from ..solvers import RidgeStatistics
+from ..solvers.posterior import DualPosterior, Posterior
+from ..solvers.ridge import Problem
+from .solving import FewRows, solve_again, solve_few_rows, solve_gathered
 
 CONSTRAINTS = {
     "features": [HasMethods(["fit", "transform"]), None],
@@ -34,10 +39,22 @@ CONSTRAINTS = {
 }
 
 
+#: Private attributes that a fit leaves behind.
+LEARNT = {
+    "_few_rows",
+    "_n_columns",
+    "_n_targets",
+    "_one_target",
+    "_posteriors",
+    "_sample",
+    "_statistics",
+}
+
+
 class RidgeMachine(BaseEstimator):
     """Ridge regression on features, through statistics of one pass over the rows.
 
-    A subclass turns targets into numbers (``_encode``) and predictions back.
+    A subclass turns targets into numbers (``_encode``, ``_expand``) and predictions back.
     """
 
     def __init__(
@@ -51,7 +68,15 @@ class RidgeMachine(BaseEstimator):
 
     @abstractmethod
     def _encode(self, y, n_rows, first):
-        """Return targets as a float array of shape (n_rows, n_targets)."""
+        """Return checked targets, with a row for each row of the block."""
+
+    @abstractmethod
+    def _n_outputs(self):
+        """Return the columns of expanded targets."""
+
+    def _expand(self, encoded):
+        """Return encoded targets as a float array of shape (n_rows, n_targets)."""
+        return encoded
 
     def merge(self, other):
         """Add what another machine with the same features has learnt, and solve again.
@@ -69,11 +94,17 @@ class RidgeMachine(BaseEstimator):
             if not hasattr(machine, "solution_"):
                 raise ValueError(f"Nothing to merge: {name} is not fitted.")
             machine._gather_few_rows()
-        self._assert_same_features(other)
-        self._merge_targets(other)
+        self._refuse_second_looks()
+        if type(self) is not type(other):
+            raise ValueError(f"Only machines of one class merge, not with {type(other).__name__}.")
+        if not same_features(self.features_, other.features_):
+            raise ValueError(
+                "The two machines have different features; give their maps the same kernel, a "
+                "lengthscale that is a number, and the same integer random_state."
+            )
         self._statistics.merge(other._statistics)
-        self._solve()
-        return self
+        self._merge_targets(other)
+        return self._solve()
 
     def _merge_targets(self, other):
         """Take over what a subclass keeps of the targets."""
@@ -86,149 +117,126 @@ class RidgeMachine(BaseEstimator):
                 raise ValueError(f"alpha must hold positive numbers, but {self.alpha!r} came.")
         return Problem(alpha, self.fit_intercept, self.per_target)
 
+    def _fit_anew(self, X, y, sample_weight, **start):
+        """Learn from scratch; only a fit that succeeds replaces what was learnt before."""
+        fresh = clone(self)
+        fresh._start(**start)
+        fresh._fit(X, y, sample_weight)
+        parameters = set(self.get_params(deep=False))
+        for name in set(self.__dict__) - parameters:
+            # Others may have hung attributes of their own on an estimator: leave them.
+            if name in LEARNT or (name.endswith("_") and not name.startswith("_")):
+                delattr(self, name)
+        for name in set(fresh.__dict__) - parameters:
+            setattr(self, name, getattr(fresh, name))
+        return self
+
+    def _start(self):
+        """Set what must be known before the first row."""
+
     def _fit(self, X, y, sample_weight):
-        """Learn from rows or from a stream of blocks, starting over."""
+        """Learn from rows or from a stream of blocks."""
         self._problem()
-        for name in ("_statistics", "_posteriors", "_few_rows", "_n_columns", "features_"):
-            self.__dict__.pop(name, None)
         if is_stream(X):
-            if y is not None:
-                raise ValueError(
-                    "y must be None when X is a stream of blocks: each block brings its own "
-                    "targets, as (X, y)."
-                )
+            for name, value in (("y", y), ("sample_weight", sample_weight)):
+                if value is not None:
+                    raise ValueError(
+                        f"{name} must be None when X is a stream of blocks: each block brings its "
+                        "own, as (X, y) or (X, y, sample_weight)."
+                    )
+            self._refuse_second_looks()
             self._learn(from_stream(X))
             return self._solve()
-        X = self._check(X, reset=True)
-        weights = as_weights(sample_weight, X.shape[0])
-        Y = self._encode(y, X.shape[0], first=True)
+        X = self._checked(X, reset=True)
+        encoded = self._encode(y, X.shape[0], first=True)
+        weights = as_weights(self._weights(y, sample_weight), X.shape[0])
+        if weights is not None and not weights.any():
+            raise ValueError("sample_weight is zero for every row; at least one must not be.")
         self._fit_features(X)
         width = self._width(X)
-        rows = learning_rows(width, 8)
         if X.shape[0] < width and not isinstance(self.selection, Integral):
-            return self._solve_dual(X, Y, weights)
-        self._learn_encoded(sliced(X, Y, weights, rows))
-        self._solve(lambda: sliced(X, Y, weights, rows))
-        return self
+            return self._fit_few_rows(X, self._expand(encoded), weights)
+        rows = learning_rows(width + self._n_outputs(), 8)
+
+        def again():
+            for block in sliced(X, encoded, weights, rows):
+                yield self._transform(block.X), self._expand(block.y), block.weights
+
+        self._add(sliced(X, encoded, weights, rows))
+        return self._solve(again)
 
     def _partial_fit(self, X, y, sample_weight):
         """Learn from one more block."""
         self._problem()
+        self._refuse_second_looks()
         self._gather_few_rows()
         self._learn([Block(X, y, sample_weight)])
         return self._solve()
 
     def _learn(self, blocks):
-        """Add blocks whose targets are still to be encoded."""
+        """Add blocks; each is checked as a whole before any of its rows is added."""
+        for block in blocks:
+            first = not hasattr(self, "features_")
+            X = self._checked(block.X, reset=first)
+            encoded = self._encode(block.y, X.shape[0], first=first)
+            weights = as_weights(self._weights(block.y, block.weights, streaming=True), X.shape[0])
+            if first:
+                self._fit_features(X)
+            rows = learning_rows(self._width(X) + self._n_outputs(), 8)
+            self._add(sliced(X, encoded, weights, rows))
 
-        def encoded():
-            for block in blocks:
-                first = not hasattr(self, "features_")
-                X = self._check(block.X, reset=first)
-                Y = self._encode(block.y, X.shape[0], first=first)
-                if first:
-                    self._fit_features(X)
-                yield from sliced(
-                    X,
-                    Y,
-                    as_weights(block.weights, X.shape[0]),
-                    learning_rows(self._width(X), 8),
-                )
-
-        self._learn_encoded(encoded())
-
-    def _learn_encoded(self, blocks):
-        """Add blocks of rows to the statistics."""
-        for X, Y, weights in blocks:
-            Z = self._transform(X)
-            if getattr(self, "_statistics", None) is None:
+    def _add(self, blocks):
+        """Add checked blocks to the statistics."""
+        for X, encoded, weights in blocks:
+            Z, Y = self._transform(X), self._expand(encoded)
+            if not hasattr(self, "_statistics"):
                 n_folds = self.selection if isinstance(self.selection, Integral) else 0
                 self._statistics = RidgeStatistics(Z.shape[1], Y.shape[1], n_folds)
             self._observe(Z, Y, weights)
-            self._statistics.add(Z, Y, weights, overwrite=self.features_ is not None)
+            # Features of a map are ours alone; another transformer may hand out views.
+            self._statistics.add(Z, Y, weights, isinstance(self.features_, FeatureMap))
 
     def _observe(self, Z, Y, weights):
         """Let a subclass see a block of features and targets."""
 
+    def _weights(self, y, sample_weight, streaming=False):
+        """Return the weights of a block."""
+        return sample_weight
+
     def _solve(self, again=None):
         """Solve from the statistics; ``again()`` yields the training rows once more."""
+        if self._statistics.total().weight <= 0:
+            raise ValueError("sample_weight is zero for every row so far; more rows are needed.")
         problem = self._problem()
-        self._posteriors = {}
-        if self.selection == "loo":
-            solution = self._solve_leaving_one_out(problem, again)
-        else:
-            solution = solve_primal(self._statistics, problem)
+        solution = solve_gathered(self._statistics, problem, self.selection, again)
         if not solution.trusted and again is not None:
-            solution = self._solve_by_qr(problem, again, solution)
+            solution = solve_again(self._statistics.total(), problem, solution, again)
         return self._finish(solution)
 
-    def _solve_leaving_one_out(self, problem, again):
-        if again is None:
-            raise ValueError(
-                "selection='loo' must see the rows twice, which a stream does not allow; use 'gcv' "
-                "(generalised cross-validation) or a number of folds."
-            )
-        totals = self._statistics.total()
-        system = PrimalSystem(*totals.centred(problem.intercept))
-        lams = problem.candidates(system.eigenvalues, totals.z_sum.size, totals.rounding)
-        errors = LeaveOneOut(totals, lams, problem)
-        for X, Y, weights in again():
-            errors.add(self._transform(X), Y, weights)
-        return solve(system, totals, problem, ("loo", errors.scores()))
-
-    def _solve_by_qr(self, problem, again, primal):
-        """Return the solution from the triangular factor of all rows, one block at a time."""
-        totals = self._statistics.total()
-        z_mean, y_mean = totals.means(problem.intercept)
-        width = z_mean.size + y_mean.size
-        triangle = np.zeros((0, width))
-        for X, Y, weights in again():
-            rows = np.concatenate([self._transform(X) - z_mean, Y - y_mean], axis=1)
-            if weights is not None:
-                rows *= np.sqrt(weights)[:, None]
-            triangle = np.linalg.qr(np.concatenate([triangle, rows]), mode="r")
-        missing = np.zeros((max(0, width - len(triangle)), width))
-        triangle = np.concatenate([triangle, missing])
-        held_out = (
-            None
-            if primal.criterion in ("given", "gcv")
-            else (
-                primal.criterion,
-                primal.scores,
-            )
-        )
-        system = OrthogonalSystem(triangle, y_mean.size)
-        return solve(system, totals, problem, held_out)
-
-    def _solve_dual(self, X, Y, weights):
+    def _fit_few_rows(self, X, Y, weights):
         """Solve in the space of the rows, which are fewer than the features."""
         Z = np.array(self._transform(X), dtype=float)
         self._observe(Z, Y, weights)
-        self._few_rows = Z, Y, np.ones(len(Z)) if weights is None else weights
-        self._posteriors = {}
-        Z, Y, totals = self._centred_rows()
-        return self._finish(solve(DualSystem(Z, Y), totals, self._problem()))
-
-    def _centred_rows(self):
-        """Return centred and weighted rows of a dual solve, and what is known of their sums."""
-        Z, Y, w = self._few_rows
-        z_mean, y_mean = np.zeros(Z.shape[1]), np.zeros(Y.shape[1])
-        if self.fit_intercept:
-            z_mean, y_mean = np.average(Z, axis=0, weights=w), np.average(Y, axis=0, weights=w)
-        root = np.sqrt(w)[:, None]
-        totals = _Means(float(w.sum()), z_mean, y_mean)
-        return root * (Z - z_mean), root * (Y - y_mean), totals
+        self._few_rows = FewRows(Z, Y, weights, self.fit_intercept)
+        return self._finish(solve_few_rows(self._few_rows, self._problem(), self.selection))
 
     def _gather_few_rows(self):
         """Turn the rows of a dual solve into statistics, which more rows can be added to."""
-        if getattr(self, "_few_rows", None) is not None:
-            Z, Y, weights = self._few_rows
-            self._few_rows = None
-            self._statistics = RidgeStatistics(Z.shape[1], Y.shape[1])
-            self._statistics.add(Z, Y, weights)
+        few = self.__dict__.pop("_few_rows", None)
+        if few is not None:
+            self._statistics = RidgeStatistics(few.Z.shape[1], few.Y.shape[1])
+            self._statistics.add(few.Z, few.Y, few.weights)
+
+    def _refuse_second_looks(self):
+        if self.selection == "loo":
+            raise ValueError(
+                "selection='loo' must see the rows twice, which streams, partial_fit and merge do "
+                "not allow; use 'gcv' (generalised cross-validation) or a number of folds."
+            )
 
     def _finish(self, solution):
         """Keep what was solved for."""
+        self._posteriors = {}
         self.solution_ = solution
         self.alpha_ = solution.lam if self.per_target else float(solution.lam[0])
         self.noise_variance_ = solution.noise
@@ -237,24 +245,21 @@ class RidgeMachine(BaseEstimator):
     def _posterior(self, lam):
         """Return the posterior for one λ, made once."""
         if lam not in self._posteriors:
-            if getattr(self, "_few_rows", None) is not None:
-                Z, _, totals = self._centred_rows()
-                constant = 1 / totals.weight if self.fit_intercept else 0.0
-                self._posteriors[lam] = DualPosterior(Z, totals.z_sum, lam, constant)
+            if hasattr(self, "_few_rows"):
+                posterior = DualPosterior(self._few_rows, lam)
             else:
-                totals = self._statistics.total()
-                self._posteriors[lam] = Posterior(totals, lam, self.fit_intercept)
+                posterior = Posterior(self._statistics.total(), lam, self.fit_intercept)
+            self._posteriors[lam] = posterior
         return self._posteriors[lam]
 
     def _predictions(self, X, with_variance=False):
         """Return predictions of shape (n_rows, n_targets), and their variances."""
-        X = self._check(X, reset=False)
+        X = self._checked(X, reset=False)
         solution = self.solution_
         values = np.empty((X.shape[0], solution.coef.shape[1]))
         variances = np.empty_like(values) if with_variance else None
         start = 0
-        rows = learning_rows(solution.coef.shape[0], 8)
-        for block in sliced(X, values, None, rows):
+        for block in sliced(X, values, None, learning_rows(sum(solution.coef.shape), 8)):
             Z = self._transform(block.X)
             stop = start + Z.shape[0]
             values[start:stop] = Z @ solution.coef.astype(Z.dtype) + solution.intercept
@@ -266,11 +271,13 @@ class RidgeMachine(BaseEstimator):
             start = stop
         return values, variances
 
-    def _check(self, X, reset):
-        """Return rows that can be sliced; those for other transformers are left to them."""
+    def _checked(self, X, reset):
+        """Return rows that can be sliced, known to be finite; or leave them to a transformer."""
         if self.features is None or isinstance(self.features, FeatureMap):
-            return check_rows(X, owner=self, reset=reset)
-        return X
+            X = check_rows(X, owner=self, reset=reset)
+            visit_rows(lambda block: None, X, label="checking rows")
+            return X
+        return X if hasattr(X, "shape") else np.asarray(X)
 
     def _fit_features(self, X):
         self.features_ = None if self.features is None else clone(self.features).fit(X)
@@ -281,7 +288,11 @@ class RidgeMachine(BaseEstimator):
             Z = take(X, 0, X.shape[0], floating_name(X))
         else:
             Z = self.features_.transform(X)
-        Z = Z.toarray() if is_sparse(Z) else to_numpy(np.asarray(Z) if hasattr(Z, "iloc") else Z)
+        if is_sparse(Z):
+            Z = Z.toarray()
+        elif hasattr(Z, "to_numpy"):
+            Z = Z.to_numpy()
+        Z = to_numpy(Z)
         return Z if Z.dtype in (np.float32, np.float64) else Z.astype(float)
 
     def _width(self, X):
@@ -289,24 +300,24 @@ class RidgeMachine(BaseEstimator):
             self._n_columns = self._transform(rows_between(X, 0, 1)).shape[1]
         return self._n_columns
 
-    def _assert_same_features(self, other):
-        if type(self) is not type(other):
-            raise ValueError(f"Only machines of one class merge, not with {type(other).__name__}.")
-        seeds = [getattr(machine.features_, "seed_", None) for machine in (self, other)]
-        if seeds[0] != seeds[1]:
-            raise ValueError(
-                "The two machines have different random features; give their maps the same "
-                "integer random_state."
-            )
 
+def same_features(first, second):
+    """Return whether two fitted transformers do the same.
 
-class _Means:
-    """What a dual solve knows of the sums over all rows."""
-
-    def __init__(self, weight, z_mean, y_mean):
-        self.weight, self.rounding = weight, float(np.finfo(float).eps)
-        self.z_sum, self.y_sum = z_mean, y_mean
-
-    def means(self, intercept):
-        """Return the means that the rows were centred at."""
-        return self.z_sum, self.y_sum
+    They are tried on a few random rows; those that do not take numbers are compared whole.
+    """
+    if first is None or second is None:
+        return first is second
+    width = getattr(first, "n_features_in_", None)
+    if width != getattr(second, "n_features_in_", None):
+        return False
+    if width is not None:
+        probe = Stream(0).child("probe").generator().standard_normal((3, width))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                one, other = (np.asarray(part.transform(probe)) for part in (first, second))
+            return np.array_equal(one, other)
+        except (TypeError, ValueError):
+            pass
+    return pickle.dumps(first) == pickle.dumps(second)

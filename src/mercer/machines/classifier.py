@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin
 
 from .._sklearn import check_is_fitted, check_labels, fit_context
 from ..engine.sample import RowSample
+from ..solvers.posterior import left_out_share
 from .base import CONSTRAINTS, RidgeMachine
 
 #: Training rows kept for the calibration of probabilities.
@@ -106,8 +107,7 @@ class FeatureRidgeClassifier(ClassifierMixin, RidgeMachine):
         -------
         self
         """
-        self._start(classes)
-        return self._fit(X, y, self._weights(y, sample_weight))
+        return self._fit_anew(X, y, sample_weight, classes=classes)
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, classes=None, sample_weight=None):
@@ -135,7 +135,7 @@ class FeatureRidgeClassifier(ClassifierMixin, RidgeMachine):
                 f"classes={list(classes)!r} differ from those of the first call, "
                 f"{list(self.classes_)!r}."
             )
-        return self._partial_fit(X, y, self._weights(y, sample_weight, streaming=True))
+        return self._partial_fit(X, y, sample_weight)
 
     def decision_function(self, X):
         """Return the predictions of every class; for two classes those of the second.
@@ -199,9 +199,7 @@ class FeatureRidgeClassifier(ClassifierMixin, RidgeMachine):
         check_is_fitted(self)
         return log_softmax(self._calibrated_scale() * _every_class(self._predictions(X)[0]), axis=1)
 
-    def _start(self, classes):
-        for name in ("classes_", "_sample"):
-            self.__dict__.pop(name, None)
+    def _start(self, classes=None):
         if classes is not None:
             self.classes_ = np.unique(np.asarray(classes))
 
@@ -222,9 +220,15 @@ class FeatureRidgeClassifier(ClassifierMixin, RidgeMachine):
                 f"y holds the label {y[unknown][0]!r}, which is not among the classes "
                 f"{list(self.classes_)!r}; name all classes in the first call, classes=[...]."
             )
+        return codes
+
+    def _n_outputs(self):
+        return 1 if len(self.classes_) == 2 else len(self.classes_)
+
+    def _expand(self, encoded):
         if len(self.classes_) == 2:
-            return np.where(codes == 1, 1.0, -1.0)[:, None]
-        return np.where(codes[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
+            return np.where(encoded == 1, 1.0, -1.0)[:, None]
+        return np.where(encoded[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
 
     def _weights(self, y, sample_weight, streaming=False):
         """Return sample weights times class weights."""
@@ -236,7 +240,7 @@ class FeatureRidgeClassifier(ClassifierMixin, RidgeMachine):
                     f"class_weight must be a dict, 'balanced' or None, but "
                     f"{self.class_weight!r} came."
                 )
-            if streaming or y is None:
+            if streaming:
                 raise ValueError(
                     "class_weight='balanced' must know all labels before it starts; on a stream "
                     "give the weights as a dict."
@@ -275,7 +279,7 @@ class FeatureRidgeClassifier(ClassifierMixin, RidgeMachine):
             left_out = np.empty_like(fitted)
             for lam in np.unique(solution.lam):
                 chosen = solution.lam == lam
-                leverage = self._posterior(lam).quadratic(Z)[:, None]
+                leverage = (left_out_share(weights) * self._posterior(lam).quadratic(Z))[:, None]
                 # A row that carries its own fit alone has nothing to say when it is left out.
                 rest = np.maximum(1 - leverage, 1e-6)
                 left_out[:, chosen] = Y[:, chosen] - (Y - fitted)[:, chosen] / rest

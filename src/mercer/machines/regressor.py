@@ -83,7 +83,7 @@ class FeatureRidge(RegressorMixin, RidgeMachine):
         -------
         self
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit_anew(X, y, sample_weight)
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, sample_weight=None):
@@ -138,6 +138,9 @@ class FeatureRidge(RegressorMixin, RidgeMachine):
                 f"y has {Y.shape[1]} columns, but earlier blocks had {self._n_targets}."
             )
         return Y
+
+    def _n_outputs(self):
+        return self._n_targets
 
     def _finish(self, solution):
         super()._finish(solution)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.linalg
 
@@ -27,8 +29,7 @@ class Posterior:
 
     def __init__(self, totals: Moments, lam: float, intercept: bool) -> None:
         gram, _, _ = totals.centred(intercept)
-        gram[np.diag_indices_from(gram)] += lam
-        self._factor = scipy.linalg.cholesky(gram, lower=True, overwrite_a=True)
+        self._factor = cholesky(gram, lam, totals.rounding)
         self._mean = totals.means(intercept)[0]
         self._constant = 1 / totals.weight if intercept else 0.0
 
@@ -44,21 +45,16 @@ class DualPosterior:
 
     Parameters
     ----------
-    Z : array of shape (n, m)
-        Centred training features, rows scaled by the roots of their weights.
-    mean : array of shape (m,)
-        Where they were centred.
+    few : FewRows
+        The training rows.
     lam : float
         The ridge parameter.
-    constant : float
-        What the intercept adds: one over the sum of the weights, or 0.
     """
 
-    def __init__(self, Z: np.ndarray, mean: np.ndarray, lam: float, constant: float) -> None:
-        gram = np.asarray(Z @ Z.T, dtype=float)
-        gram[np.diag_indices_from(gram)] += lam
-        self._factor = scipy.linalg.cholesky(gram, lower=True, overwrite_a=True)
-        self._Z, self._mean, self._lam, self._constant = Z, mean, lam, constant
+    def __init__(self, few: Any, lam: float) -> None:
+        self._Z = few.centred()[0]
+        self._factor = cholesky(self._Z @ self._Z.T, lam, few.rounding)
+        self._mean, self._lam, self._constant = few.z_sum, lam, few.constant
 
     def quadratic(self, Z: np.ndarray) -> np.ndarray:
         """Return the form for every row of ``Z``."""
@@ -67,6 +63,60 @@ class DualPosterior:
         norms = np.einsum("ij,ij->i", centred, centred)
         explained = np.einsum("ij,ij->j", half, half)
         return np.maximum(norms - explained, 0.0) / self._lam + self._constant
+
+
+def cholesky(S: np.ndarray, lam: float, rounding: float) -> np.ndarray:
+    """Return the lower Cholesky factor of S + λ I, with as much added as rounding asks for.
+
+    S may have lost its definiteness to the rounding of the features; the diagonal is raised
+    by that size, tenfold each time, until the factor exists.
+    """
+    size = float(np.trace(S)) / len(S)
+    raised = 0.0
+    while True:
+        A = S.copy()
+        A[np.diag_indices_from(A)] += lam + raised
+        try:
+            return scipy.linalg.cholesky(A, lower=True, overwrite_a=True)
+        except np.linalg.LinAlgError:
+            raised = max(10 * raised, rounding * size)
+            if not raised <= size:
+                raise
+
+
+def left_out_share(weights: np.ndarray) -> np.ndarray:
+    """Return how much of each row is left out at a time: all of it, or one of several.
+
+    A row of weight two is two rows, of which one is left out; a row of weight one half is
+    left out whole.
+    """
+    return np.minimum(weights, 1.0)
+
+
+def dual_leave_one_out(few: Any, lams: np.ndarray) -> np.ndarray:
+    """Return the exact leave-one-out error of every λ and target, from few rows.
+
+    Parameters
+    ----------
+    few : FewRows
+        The rows.
+    lams : array of shape (n_lams,)
+        The ridge parameters.
+    """
+    Z, Y = few.centred()
+    eigenvalues, Q = np.linalg.eigh(Z @ Z.T)
+    eigenvalues = np.maximum(eigenvalues, 0.0)
+    rotated = Q.T @ Y
+    w = few.weights
+    scores = []
+    for lam in lams:
+        shrunk = lam / (eigenvalues + lam)
+        # Residuals and leverages of rows scaled by the roots of their weights.
+        residual = Q @ (shrunk[:, None] * rotated) / np.sqrt(w)[:, None]
+        leverage = (1 - (Q * Q) @ shrunk) / w + few.constant
+        rest = 1 - left_out_share(w) * leverage
+        scores.append((w[:, None] * (residual / rest[:, None]) ** 2).sum(axis=0) / few.weight)
+    return np.array(scores)
 
 
 class LeaveOneOut:
@@ -100,8 +150,8 @@ class LeaveOneOut:
         leverages = (P * P) @ self._shrink + self._constant
         for row, shrink, h in zip(self._squares, self._shrink.T, leverages.T, strict=True):
             residual = Y - P @ (shrink[:, None] * self._rotated)
-            # A row of weight two is two rows, of which one is left out at a time.
-            row += (w[:, None] * (residual / (1 - h)[:, None]) ** 2).sum(axis=0)
+            rest = 1 - left_out_share(w) * h
+            row += (w[:, None] * (residual / rest[:, None]) ** 2).sum(axis=0)
         self._weight += float(w.sum())
 
     def scores(self) -> np.ndarray:

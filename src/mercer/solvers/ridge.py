@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from .statistics import Moments, RidgeStatistics
+from .statistics import RidgeStatistics
 from .systems import PrimalSystem, System
 
 #: The default grid: λ over the mean eigenvalue of the features.
@@ -101,7 +102,7 @@ class Problem:
 
 def solve(
     system: System,
-    totals: Moments,
+    totals: Any,
     problem: Problem,
     held_out: tuple[str, np.ndarray] | None = None,
 ) -> Solution:
@@ -111,8 +112,8 @@ def solve(
     ----------
     system : System
         How to solve.
-    totals : Moments
-        Sums over all rows: their number, weight and means.
+    totals : Moments, or what knows as much of all rows
+        Their weight, how many count, their means, and the rounding of their features.
     problem : Problem
         What is asked.
     held_out : pair of str and array, optional
@@ -126,12 +127,15 @@ def solve(
         criterion, scores = "given", np.empty((0, n_targets))
         chosen = np.full(n_targets, lams[0])
     else:
-        criterion, scores = held_out or ("gcv", gcv_scores(system, totals.weight, lams, problem))
+        criterion, scores = held_out or ("gcv", gcv_scores(system, totals.counted, lams, problem))
         chosen = choose(scores, lams, problem.per_target)
     coef = system.coefficients(chosen)
-    rss = np.array([system.residual_squares(lam)[t] for t, lam in enumerate(chosen)])
-    freedom = np.array([degrees_of_freedom(system.eigenvalues, lam) for lam in chosen])
-    left = np.maximum(totals.weight - freedom - problem.intercept, 1.0)
+    rss, freedom = np.empty(n_targets), np.empty(n_targets)
+    for lam in np.unique(chosen):
+        own = chosen == lam
+        rss[own] = system.residual_squares(lam)[own]
+        freedom[own] = degrees_of_freedom(system.eigenvalues, lam)
+    left = np.maximum(totals.counted - freedom - problem.intercept, 1.0)
     z_mean, y_mean = totals.means(problem.intercept)
     smallest, largest = float(chosen.min()), float(system.eigenvalues[-1])
     least = float(system.eigenvalues[0]) if len(system.eigenvalues) >= len(coef) else 0.0
@@ -147,7 +151,9 @@ def solve(
         condition=(largest + smallest) / (least + smallest) if smallest > 0 else np.inf,
         residual=rss / totals.weight,
         noise=rss / left,
-        trusted=system.name == "qr" or smallest >= TRUSTED * largest,
+        # A candidate of the grid may lie on the bound itself.
+        trusted=system.name == "qr"
+        or smallest >= max(TRUSTED, 0.99 * KNOWN * totals.rounding) * largest,
         seconds=time.perf_counter() - start,
     )
 
@@ -197,7 +203,7 @@ def degrees_of_freedom(eigenvalues: np.ndarray, lam: float) -> float:
 def gcv_scores(system: System, n_rows: float, lams: np.ndarray, problem: Problem) -> np.ndarray:
     """Return the generalised cross-validation score of every λ and target.
 
-    ``n_rows`` is the sum of the weights: a row of weight two counts as two rows.
+    ``n_rows`` is how many rows count: see :attr:`Moments.counted`.
     """
     scores = []
     for lam in lams:
@@ -215,14 +221,21 @@ def cv_scores(statistics: RidgeStatistics, lams: np.ndarray, problem: Problem) -
     """
     total = statistics.total()
     scores = np.zeros((len(lams), statistics.n_targets))
+    filled = 0
     for fold in statistics.folds:
-        if fold.n_rows == 0:
-            continue
         training = total.without(fold)
+        if fold.weight <= 0 or training.n_positive < 1:
+            continue
+        filled += 1
         system = PrimalSystem(*training.centred(problem.intercept))
         held = fold.about(*training.means(problem.intercept))
         for row, lam in zip(scores, lams, strict=True):
             row += held.squared_error(system.coefficients(np.full(statistics.n_targets, lam)))
+    if filled < 2:
+        raise ValueError(
+            f"Cross-validation in {statistics.n_folds} folds needs rows in at least two of them, "
+            f"but there are {total.n_rows} row(s); use selection='gcv' or give alpha."
+        )
     return scores / total.weight
 
 

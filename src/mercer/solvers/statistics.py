@@ -32,6 +32,7 @@ class Moments:
 
     def __init__(self, n_features: int, n_targets: int) -> None:
         self.n_rows = 0
+        self.n_positive = 0
         self.weight = 0.0
         self.z_reference = np.zeros(n_features)
         self.y_reference = np.zeros(n_targets)
@@ -55,16 +56,23 @@ class Moments:
             return
         self.rounding = max(self.rounding, float(np.finfo(Z.dtype).eps))
         if self.n_rows == 0:
-            self.z_reference = Z.mean(axis=0, dtype=float)
+            # Rounded to the dtype of the features, so that what is subtracted is what is kept.
+            self.z_reference = Z.mean(axis=0, dtype=float).astype(Z.dtype).astype(float)
             self.y_reference = Y.mean(axis=0, dtype=float)
-        Z = np.subtract(Z, self.z_reference.astype(Z.dtype), out=Z if overwrite else None)
+        reference = self.z_reference.astype(Z.dtype)
+        if np.array_equal(reference, self.z_reference):
+            Z = np.subtract(Z, reference, out=Z if overwrite else None)
+        else:
+            Z = Z - self.z_reference
         Y = np.asarray(Y, dtype=float) - self.y_reference
         self.n_rows += Z.shape[0]
         if weights is None:
             self.weight += Z.shape[0]
+            self.n_positive += Z.shape[0]
         else:
             root = np.sqrt(weights)[:, None]
             self.weight += float(weights.sum())
+            self.n_positive += int((weights > 0).sum())
             # The plain sums take the weight itself: one root is in the rows already.
             Z, Y = Z * root.astype(Z.dtype), Y * root
         single = Z.dtype == np.float32
@@ -91,6 +99,7 @@ class Moments:
         for name in ("weight", "z_sum", "y_sum", "gram", "cross", "y_squares"):
             setattr(self, name, getattr(self, name) + sign * getattr(moved, name))
         self.n_rows += int(sign) * other.n_rows
+        self.n_positive += int(sign) * other.n_positive
         self.rounding = max(self.rounding, other.rounding)
 
     def without(self, part: Moments) -> Moments:
@@ -104,7 +113,8 @@ class Moments:
         """Return the same sums about another reference point."""
         dz, dy = self.z_reference - z_reference, self.y_reference - y_reference
         moved = Moments.__new__(Moments)
-        moved.n_rows, moved.weight, moved.rounding = self.n_rows, self.weight, self.rounding
+        moved.n_rows, moved.n_positive = self.n_rows, self.n_positive
+        moved.weight, moved.rounding = self.weight, self.rounding
         moved.z_reference, moved.y_reference = z_reference, y_reference
         moved.z_sum = self.z_sum + self.weight * dz
         moved.y_sum = self.y_sum + self.weight * dy
@@ -117,6 +127,15 @@ class Moments:
         )
         moved.y_squares = self.y_squares + 2 * dy * self.y_sum + self.weight * dy * dy
         return moved
+
+    @property
+    def counted(self) -> float:
+        """How many rows there are for the choice of λ.
+
+        A row of weight two counts as two; weights below one are those of less certain rows,
+        each of which still is a row.
+        """
+        return max(self.weight, float(self.n_positive))
 
     def means(self, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return the means of features and targets; zeros where there is no intercept."""

@@ -1,0 +1,84 @@
+"""How a machine comes to its solution: from sums, from the rows once more, or from few rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..solvers import DualSystem, OrthogonalSystem, PrimalSystem, solve, solve_primal
+from ..solvers.posterior import LeaveOneOut, dual_leave_one_out
+
+
+def solve_gathered(statistics, problem, selection, again):
+    """Return the solution from statistics; leave-one-out sees the rows of ``again()``."""
+    if selection != "loo":
+        return solve_primal(statistics, problem)
+    totals = statistics.total()
+    system = PrimalSystem(*totals.centred(problem.intercept))
+    lams = problem.candidates(system.eigenvalues, totals.z_sum.size, totals.rounding)
+    errors = LeaveOneOut(totals, lams, problem)
+    for Z, Y, weights in again():
+        errors.add(Z, Y, weights)
+    return solve(system, totals, problem, ("loo", errors.scores()))
+
+
+def solve_again(totals, problem, primal, again):
+    """Return the solution from the triangular factor of all rows, one block at a time."""
+    z_mean, y_mean = totals.means(problem.intercept)
+    width = z_mean.size + y_mean.size
+    triangle = np.zeros((0, width))
+    for Z, Y, weights in again():
+        rows = np.concatenate([Z - z_mean, Y - y_mean], axis=1)
+        if weights is not None:
+            rows *= np.sqrt(weights)[:, None]
+        triangle = np.linalg.qr(np.concatenate([triangle, rows]), mode="r")
+    missing = np.zeros((max(0, width - len(triangle)), width))
+    system = OrthogonalSystem(np.concatenate([triangle, missing]), y_mean.size)
+    scored_elsewhere = primal.criterion not in ("given", "gcv")
+    held_out = (primal.criterion, primal.scores) if scored_elsewhere else None
+    return solve(system, totals, problem, held_out)
+
+
+class FewRows:
+    """Fewer rows than features: kept as they are, and centred and weighted for the dual.
+
+    Parameters
+    ----------
+    Z, Y : arrays of shape (n, m) and (n, n_targets)
+        Features and targets.
+    weights : array of shape (n,) or None
+        How many times each row counts.
+    intercept : bool
+        Whether a constant is fitted.
+    """
+
+    def __init__(self, Z, Y, weights, intercept):
+        w = np.ones(len(Z)) if weights is None else weights
+        self.Z, self.Y, self.weights = Z[w > 0], Y[w > 0], w[w > 0]
+        self.weight = float(w.sum())
+        self.counted = max(self.weight, float((w > 0).sum()))
+        self.constant = 1 / self.weight if intercept else 0.0
+        self.rounding = float(np.finfo(float).eps)
+        # What ``solve`` asks of sums over all rows: their means, under these names.
+        self.z_sum, self.y_sum = np.zeros(Z.shape[1]), np.zeros(Y.shape[1])
+        if intercept:
+            self.z_sum = np.average(self.Z, axis=0, weights=self.weights)
+            self.y_sum = np.average(self.Y, axis=0, weights=self.weights)
+
+    def means(self, intercept):
+        """Return the means that the rows are centred at."""
+        return self.z_sum, self.y_sum
+
+    def centred(self):
+        """Return centred features and targets, rows scaled by the roots of their weights."""
+        root = np.sqrt(self.weights)[:, None]
+        return root * (self.Z - self.z_sum), root * (self.Y - self.y_sum)
+
+
+def solve_few_rows(few, problem, selection):
+    """Return the solution in the space of the rows."""
+    system = DualSystem(*few.centred())
+    held_out = None
+    if selection == "loo":
+        lams = problem.candidates(system.eigenvalues, few.z_sum.size, few.rounding)
+        held_out = "loo", dual_leave_one_out(few, lams)
+    return solve(system, few, problem, held_out)
