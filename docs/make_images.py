@@ -23,7 +23,7 @@ EXAMPLES = {
     "arccosine_deflated": "10_features/plot_arccosine_deflated.py",
     "near_duplicates": "10_features/plot_near_duplicates.py",
     "kernels_in_sklearn": "20_kernels/plot_kernels_in_sklearn.py",
-    "ridge_one_pass": "20_machines/plot_ridge_one_pass.py",
+    "ridge_one_pass": "30_machines/plot_ridge_one_pass.py",
 }
 
 

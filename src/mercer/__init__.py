@@ -98,4 +98,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES, *_FOLDERS})
+    return sorted({*_HOMES, *_FOLDERS, "__version__"})

@@ -298,6 +298,15 @@ def test_bad_input_is_refused_with_a_sentence(arguments, word):
         FeatureRidge().fit(*arguments(*data()))
 
 
+def test_features_that_one_block_decides_are_told():
+    X, y = data()
+    learning = RandomFourier(Gaussian("median"), n_components=20, random_state=0)
+    for features_ in (learning, make_pipeline(StandardScaler(), features(20))):
+        with pytest.warns(UserWarning, match="first block alone"):
+            FeatureRidge(features_).fit(iter([(X[:100], y[:100]), (X[100:], y[100:])]))
+    assert "coef" not in repr(FeatureRidge().fit(X, y).solution_)
+
+
 def test_machines_that_differ_do_not_merge():
     X, y = data()
     model = FeatureRidge(features()).fit(X, y)

@@ -39,7 +39,9 @@ def command(picture: Path | None, seed: int) -> None:
 
     The table compares a linear model, the exact Gaussian kernel, and random Fourier features
     of growing number: test accuracy, how far the features are from the kernel, and the time
-    and the memory it takes to learn and to predict.
+    and the memory it takes to learn and to predict. The 1,200 images to learn from are also
+    taken shifted by one pixel in four directions. mercer's machines choose their ridge
+    parameter; the exact kernel is given one that works well.
     """
     from rich.console import Console
     from rich.table import Table
@@ -60,7 +62,7 @@ def command(picture: Path | None, seed: int) -> None:
     console = Console()
     data = _digits()
     rows, maps = _compare(data, seed)
-    title = f"Handwritten digits: {len(data[0]):,} to learn from, {len(data[1]):,} to test"
+    title = f"Digits: 1,200 images in 5 positions to learn from, {len(data[1])} to test"
     table = Table(title=title)
     table.add_column("model")
     for heading in ("test accuracy", "kernel error", "time", "memory"):

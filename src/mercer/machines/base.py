@@ -182,6 +182,7 @@ class RidgeMachine(BaseEstimator):
             weights = as_weights(self._weights(block.y, block.weights, streaming=True), X.shape[0])
             if first:
                 self._fit_features(X)
+                self._tell_what_one_block_decides(X.shape[0])
             rows = learning_rows(self._width(X) + self._n_outputs(), 8)
             self._add(sliced(X, encoded, weights, rows))
 
@@ -281,6 +282,20 @@ class RidgeMachine(BaseEstimator):
 
     def _fit_features(self, X):
         self.features_ = None if self.features is None else clone(self.features).fit(X)
+
+    def _tell_what_one_block_decides(self, n_rows):
+        """Warn if the features of a stream depend on the rows of its first block."""
+        if self.features is None:
+            return
+        if isinstance(self.features, FeatureMap) and not self.features._kernel()._needs_data():
+            return
+        warnings.warn(
+            f"The features learn from data and were fitted on the first block alone ({n_rows} "
+            "rows); if later blocks differ, fit them on a sample of all rows first, for example "
+            "with kernel.fitted_to(sample).",
+            UserWarning,
+            stacklevel=4,
+        )
 
     def _transform(self, X):
         """Return the features of a block as a dense NumPy array of floats."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -54,13 +54,13 @@ class Solution:
         Time of the solve.
     """
 
-    coef: np.ndarray
-    intercept: np.ndarray
+    coef: np.ndarray = field(repr=False)
+    intercept: np.ndarray = field(repr=False)
     lam: np.ndarray
     method: str
     criterion: str
-    lams: np.ndarray
-    scores: np.ndarray
+    lams: np.ndarray = field(repr=False)
+    scores: np.ndarray = field(repr=False)
     degrees_of_freedom: np.ndarray
     condition: float
     residual: np.ndarray
