@@ -13,6 +13,7 @@ def draw(data: tuple[Any, Any, Any, Any], maps: list[Any], rows: list[Any], path
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
     import numpy as np
+    from matplotlib.colors import PowerNorm
 
     train, _, labels, _ = data
     chosen = np.argsort(labels[:1200], kind="stable")[::6]
@@ -25,7 +26,8 @@ def draw(data: tuple[Any, Any, Any, Any], maps: list[Any], rows: list[Any], path
     ends = [features.transform(X) for features in (maps[0], maps[-1])]
     wrong = [abs(Z @ Z.T - exact) for Z in ends]
     for ax, Z, error in zip(axes[1:], ends, wrong, strict=False):
-        image = ax.imshow(error, vmin=0, vmax=wrong[0].max(), cmap="magma")
+        # The root of the error: on a plain scale the second picture would be black.
+        image = ax.imshow(error, cmap="magma", norm=PowerNorm(0.5, 0, wrong[0].max()))
         ax.set_title(f"error with {Z.shape[1]} features")
     figure.colorbar(image, ax=axes[2], shrink=0.8, label="absolute error")
     for ax in axes[:3]:

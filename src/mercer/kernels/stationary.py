@@ -23,6 +23,14 @@ class Isotropic(Kernel):
 
     By Bochner's theorem the kernel is the characteristic function of a random frequency,
     uniform in direction; a subclass gives the quantiles of its length.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Gaussian, Isotropic
+    >>> isinstance(Gaussian(), Isotropic)
+    True
+    >>> Gaussian(2.0).spectral_radii([0.5], n_features=3).round(3)
+    array([0.769])
     """
 
     _parameter_constraints: dict[str, Any] = {"lengthscale": LENGTHSCALE}

@@ -20,6 +20,13 @@ class Projection(ABC):
         The shape.
     scratch : int
         Numbers that the product holds for each row while it works, beside the result.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.sketches import DenseProjection, Projection
+    >>> isinstance(DenseProjection(np.eye(2)), Projection)
+    True
     """
 
     n_features: int

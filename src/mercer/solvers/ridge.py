@@ -52,6 +52,15 @@ class Solution:
         Whether λ is large enough for the coefficients of this method to be exact.
     seconds : float
         Time of the solve.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import FeatureRidge
+    >>> X = np.random.default_rng(0).standard_normal((50, 2))
+    >>> solution = FeatureRidge(alpha=1.0).fit(X, X[:, 0]).solution_
+    >>> solution.method, solution.criterion, solution.trusted
+    ('primal', 'given', True)
     """
 
     coef: np.ndarray = field(repr=False)
@@ -81,6 +90,13 @@ class Problem:
         Fit a constant, which is not penalised.
     per_target : bool
         Choose λ for every target by itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.solvers import Problem
+    >>> len(Problem().candidates(np.array([1.0, 3.0]), size=2))
+    31
     """
 
     lam: float | np.ndarray | None = None
@@ -119,6 +135,17 @@ def solve(
     held_out : pair of str and array, optional
         Name and scores of a criterion that was evaluated elsewhere, on the candidates; by
         default it is generalised cross-validation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.solvers import Moments, PrimalSystem, Problem, solve
+    >>> Z = np.random.default_rng(0).standard_normal((20, 2))
+    >>> moments = Moments(2, 1)
+    >>> moments.add(Z, Z[:, :1])
+    >>> system = PrimalSystem(*moments.centred(intercept=True))
+    >>> solve(system, moments, Problem(lam=1e-9)).coef.round(6).ravel()
+    array([1., 0.])
     """
     start = time.perf_counter()
     n_targets = totals.y_sum.size

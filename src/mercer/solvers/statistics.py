@@ -28,6 +28,15 @@ class Moments:
         The sum of their weights.
     rounding : float
         The relative rounding error of the coarsest features among them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.solvers import Moments
+    >>> moments = Moments(n_features=2, n_targets=1)
+    >>> moments.add(np.array([[1.0, 0.0], [3.0, 2.0]]), np.array([[1.0], [5.0]]))
+    >>> moments.means(intercept=True)
+    (array([2., 1.]), array([3.]))
     """
 
     def __init__(self, n_features: int, n_targets: int) -> None:

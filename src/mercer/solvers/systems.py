@@ -39,6 +39,14 @@ class PrimalSystem:
         B, centred.
     squares : array of shape (n_targets,)
         Sums of squares of the centred targets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.solvers import PrimalSystem
+    >>> system = PrimalSystem(np.diag([3.0, 1.0]), np.ones((2, 1)), np.array([9.0]))
+    >>> system.coefficients(np.array([1.0])).ravel()
+    array([0.25, 0.5 ])
     """
 
     name = "primal"
@@ -68,6 +76,14 @@ class DualSystem:
         Centred features, rows scaled by the roots of their weights.
     Y : array of shape (n, n_targets)
         Centred targets, likewise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.solvers import DualSystem
+    >>> system = DualSystem(np.array([[1.0, 2.0, 2.0]]), np.array([[10.0]]))
+    >>> system.coefficients(np.array([1.0])).ravel()
+    array([1., 2., 2.])
     """
 
     name = "dual"
@@ -97,6 +113,14 @@ class OrthogonalSystem:
         The factor R of the QR decomposition of the centred [Z, Y].
     n_targets : int
         How many of the last columns are targets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.solvers import OrthogonalSystem
+    >>> system = OrthogonalSystem(np.array([[2.0, 5.0], [0.0, 1.0]]), n_targets=1)
+    >>> system.coefficients(np.array([1.0])).ravel(), system.residual_squares(1.0)
+    (array([2.]), array([2.]))
     """
 
     name = "qr"

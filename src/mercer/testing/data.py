@@ -25,6 +25,15 @@ def telling_rows(n_features, seed=1):
     return rows
 
 
+def awkward_layouts(X):
+    """Yield the same rows read-only, column-major, strided and with negative strides."""
+    still = X.copy()
+    still.flags.writeable = False
+    wide = np.zeros((2 * X.shape[0], 2 * X.shape[1]))
+    wide[::2, ::2] = X
+    yield from (still, np.asfortranarray(X), wide[::2, ::2], X[::-1].copy()[::-1])
+
+
 def assert_close(actual, expected, tolerance, what):
     """Raise an error unless the arrays agree within ``tolerance`` of the largest entry."""
     actual, expected = np.asarray(actual, dtype=float), np.asarray(expected, dtype=float)

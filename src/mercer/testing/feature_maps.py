@@ -16,7 +16,14 @@ from ..engine.config import config
 from ..kernels import Kernel
 from .arrays import array_libraries
 from .bad_input import assert_bad_parameters_are_refused, assert_bad_rows_are_refused
-from .data import TOLERANCE, assert_close, ordinary_rows, raised, telling_rows
+from .data import (
+    TOLERANCE,
+    assert_close,
+    awkward_layouts,
+    ordinary_rows,
+    raised,
+    telling_rows,
+)
 from .memory import peak_bytes
 from .statistics import bias_in_standard_errors
 
@@ -174,10 +181,7 @@ def check_input_is_left_alone(feature_map, n_features):
     kept = X.copy()
     expected = _fitted(feature_map, X).transform(X)
     assert np.array_equal(X, kept), "the input was changed"
-    X.flags.writeable = False
-    wide = np.zeros((60, 2 * n_features))
-    wide[::2, ::2] = X
-    for rows in (X, np.asfortranarray(X), wide[::2, ::2], X[::-1][::-1]):
+    for rows in awkward_layouts(X):
         actual = _fitted(feature_map, rows).transform(rows)
         assert_close(actual, expected, TOLERANCE["float64"], "read-only or strided input")
     with tempfile.TemporaryDirectory() as folder:

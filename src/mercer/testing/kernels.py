@@ -12,7 +12,7 @@ from .._array import dtype_name, to_numpy
 from ..engine.config import config
 from .arrays import array_libraries
 from .bad_input import assert_bad_parameters_are_refused, assert_bad_rows_are_refused
-from .data import TOLERANCE, assert_close, ordinary_rows, raised
+from .data import TOLERANCE, assert_close, awkward_layouts, ordinary_rows, raised
 from .memory import peak_bytes
 
 
@@ -142,10 +142,7 @@ def check_input_is_left_alone(kernel, n_features):
     kept = X.copy()
     expected = kernel(X)
     assert np.array_equal(X, kept), "the input was changed"
-    X.flags.writeable = False
-    wide = np.zeros((40, 2 * n_features))
-    wide[::2, ::2] = X
-    for rows in (X, np.asfortranarray(X), wide[::2, ::2]):
+    for rows in awkward_layouts(X):
         assert_close(kernel(rows), expected, TOLERANCE["float64"], "read-only or strided input")
 
 
