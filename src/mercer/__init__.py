@@ -17,7 +17,7 @@ __version__ = "0.1.0"
 _NAMES = {
     "diagnostics": ("approximation_error",),
     "engine.config": ("config",),
-    "features": ("ArcCosineFeatures", "FeatureMap", "RandomFourier"),
+    "features": ("ArcCosineFeatures", "FeatureMap", "RandomFourier", "TableEncoder"),
     "machines": ("FeatureRidge", "FeatureRidgeClassifier"),
     "kernels": (
         "NNGP",
@@ -49,7 +49,7 @@ _FOLDERS = (
 if TYPE_CHECKING:
     from .diagnostics import approximation_error
     from .engine.config import config
-    from .features import ArcCosineFeatures, FeatureMap, RandomFourier
+    from .features import ArcCosineFeatures, FeatureMap, RandomFourier, TableEncoder
     from .kernels import (
         NNGP,
         NTK,
@@ -81,6 +81,7 @@ __all__ = [
     "Polynomial",
     "ProductLaplace",
     "RandomFourier",
+    "TableEncoder",
     "__version__",
     "approximation_error",
     "config",

@@ -34,6 +34,7 @@ from sklearn.utils.validation import (
 )
 
 from ._array import is_foreign, is_real_number, is_sparse, is_supported, to_numpy
+from ._frame import column_names, is_frame, library, series
 
 __all__ = [
     "RANDOM_STATE",
@@ -44,6 +45,7 @@ __all__ = [
     "Options",
     "StrOptions",
     "TransformerMixin",
+    "check_columns",
     "check_is_fitted",
     "check_labels",
     "check_rows",
@@ -130,6 +132,63 @@ def check_rows(X: Any, *, name: str = "X", owner: Any = None, reset: bool = Fals
     return canonical_rows(rows)
 
 
+def check_columns(X: Any, *, owner: Any, reset: bool = False) -> Any:
+    """Return a table of any kind (frame, array, CSR) whose columns are those ``owner`` knows.
+
+    Unlike :func:`check_rows` it leaves data frames as they are, and missing entries and
+    categories too.
+    """
+    if is_foreign(X):
+        return _check_foreign(X, "X", owner, reset)
+    if not is_frame(X):
+        kind = getattr(getattr(X, "dtype", None), "kind", "O")
+        if kind == "c":
+            raise ValueError(
+                "Complex data not supported; pass real and imaginary parts as columns of their own."
+            )
+        dtype = None if kind in "biuf" else object
+        rules: dict[str, Any] = {"accept_sparse": "csr", "ensure_all_finite": False}
+        X = validate_data(owner, X, reset=reset, dtype=dtype, **rules)
+        if is_sparse(X) or X.dtype != object:
+            return canonical_rows(X)
+        try:
+            # Lists of numbers, and objects that are numbers throughout.
+            return X.astype(float)
+        except (TypeError, ValueError):
+            return X
+    if X.shape[0] < 1 or X.shape[1] < 1:
+        raise ValueError(
+            f"Found array with 0 sample(s) or feature(s) (shape={tuple(X.shape)}) while a minimum "
+            "of 1 is required."
+        )
+    if library(X) == "pyarrow":
+        _check_arrow_names(X, owner, reset)
+    else:
+        _check_feature_names(owner, X, reset=reset)
+    if reset:
+        owner.n_features_in_ = int(X.shape[1])
+    elif X.shape[1] != owner.n_features_in_:
+        raise ValueError(
+            f"X has {X.shape[1]} features, but {type(owner).__name__} is expecting "
+            f"{owner.n_features_in_} features as input."
+        )
+    return X
+
+
+def _check_arrow_names(X: Any, owner: Any, reset: bool) -> None:
+    """Set or compare the names of the columns of a pyarrow table, which scikit-learn skips."""
+    names = np.array(column_names(X), dtype=object)
+    if reset:
+        owner.feature_names_in_ = names
+        return
+    known = list(getattr(owner, "feature_names_in_", names))
+    missing = [name for name in known if name not in names]
+    if missing:
+        raise ValueError(f"X has no column {missing[0]!r}, which {type(owner).__name__} needs.")
+    if list(names) != known:
+        raise ValueError(f"The columns of X must be {known!r}, in this order; use X.select.")
+
+
 def canonical_rows(rows: Any) -> Any:
     """Return CSR rows as an array in which no entry is stored twice; others as they are."""
     if not is_sparse(rows):
@@ -183,8 +242,7 @@ def check_targets(y: Any, n_rows: int) -> np.ndarray:
         raise ValueError(
             "Learning requires y to be passed, but the target y is None; give one for each row."
         )
-    if is_foreign(y):
-        y = to_numpy(y)
+    y = to_numpy(y) if is_foreign(y) else series(y)
     Y = check_array(y, ensure_2d=False, dtype="numeric", ensure_all_finite=False, input_name="y")
     if Y.ndim > 2:
         raise ValueError(f"y must have one or two dimensions, but its shape is {Y.shape}.")
@@ -207,8 +265,7 @@ def check_labels(y: Any, n_rows: int) -> np.ndarray:
         raise ValueError(
             "Learning requires y to be passed, but the target y is None; give one for each row."
         )
-    if is_foreign(y):
-        y = to_numpy(y)
+    y = to_numpy(y) if is_foreign(y) else series(y)
     labels = column_or_1d(y, warn=True)
     _same_length(labels.shape[0], n_rows)
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():

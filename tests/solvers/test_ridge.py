@@ -123,7 +123,8 @@ def test_dual_primal_and_qr_agree(shape):
     triangle = np.linalg.qr(np.concatenate([centred_z, centred_y], axis=1), mode="r")
     missing = sum(Z.shape[1:]) + Y.shape[1] - len(triangle)
     triangle = np.concatenate([triangle, np.zeros((max(missing, 0), triangle.shape[1]))])
-    for system in (DualSystem(centred_z, centred_y), OrthogonalSystem(triangle, 2)):
+    dual = DualSystem(centred_z @ centred_z.T, centred_y, lambda alpha: centred_z.T @ alpha)
+    for system in (dual, OrthogonalSystem(triangle, 2)):
         solution = solve(system, totals, problem)
         assert solution.method == system.name
         assert solution.coef == pytest.approx(expected.coef, rel=1e-7, abs=1e-9)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._array import is_foreign
+from .._frame import frame_rows, is_frame
 from .config import settings
 
 #: Bytes of features that a block of rows should make: large enough for BLAS to run at full
@@ -15,6 +16,10 @@ from .config import settings
 FEATURE_BYTES = 32 * 2**20
 #: A block in flight holds its features, a centred copy of them and their product.
 COPIES = 3
+
+
+#: Entries of a table to look at together.
+LOOK_ENTRIES = 2**20
 
 
 class Block(NamedTuple):
@@ -44,8 +49,8 @@ def is_stream(X: Any) -> bool:
 
 def rows_between(X: Any, start: int, stop: int) -> Any:
     """Return some rows of an array of any library, of CSR, or of a data frame."""
-    if hasattr(X, "iloc"):
-        return X.iloc[start:stop]
+    if is_frame(X):
+        return frame_rows(X, start, stop)
     return X[start:stop, :] if is_foreign(X) else X[start:stop]
 
 
@@ -58,6 +63,13 @@ def sliced(X: Any, y: Any, weights: Any, rows: int) -> Iterator[Block]:
             y[start:stop],
             None if weights is None else weights[start:stop],
         )
+
+
+def pieces(X: Any) -> Iterator[Any]:
+    """Yield the rows of a table of any kind in pieces that are worth a look each."""
+    rows = max(1, LOOK_ENTRIES // max(1, X.shape[1]))
+    for start in range(0, X.shape[0], rows):
+        yield rows_between(X, start, min(start + rows, X.shape[0]))
 
 
 def from_stream(stream: Iterable[Any]) -> Iterator[Block]:

@@ -2,6 +2,8 @@
 
 from .arccosine import ArcCosineFeatures
 from .base import FeatureMap
+from .encoder import TableEncoder
+from .exact import KernelColumns
 from .fourier import RandomFourier
 
-__all__ = ["ArcCosineFeatures", "FeatureMap", "RandomFourier"]
+__all__ = ["ArcCosineFeatures", "FeatureMap", "KernelColumns", "RandomFourier", "TableEncoder"]

@@ -24,11 +24,11 @@ from ..engine.streams import (
     rows_between,
     sliced,
 )
-from ..features import FeatureMap
+from ..features import FeatureMap, KernelColumns
 from ..solvers import RidgeStatistics
 from ..solvers.posterior import DualPosterior, Posterior
 from ..solvers.ridge import Problem
-from .solving import FewRows, solve_again, solve_few_rows, solve_gathered
+from .solving import FewRows, KernelRows, solve_again, solve_few_rows, solve_gathered
 
 CONSTRAINTS = {
     "features": [HasMethods(["fit", "transform"]), None],
@@ -218,7 +218,8 @@ class RidgeMachine(BaseEstimator):
         """Solve in the space of the rows, which are fewer than the features."""
         Z = np.array(self._transform(X), dtype=float)
         self._observe(Z, Y, weights)
-        self._few_rows = FewRows(Z, Y, weights, self.fit_intercept)
+        exact = isinstance(self.features_, KernelColumns)
+        self._few_rows = (KernelRows if exact else FewRows)(Z, Y, weights, self.fit_intercept)
         return self._finish(solve_few_rows(self._few_rows, self._problem(), self.selection))
 
     def _gather_few_rows(self):

@@ -68,15 +68,70 @@ class FewRows:
         """Return the means that the rows are centred at."""
         return self.z_sum, self.y_sum
 
-    def centred(self):
-        """Return centred features and targets, rows scaled by the roots of their weights."""
+    def targets(self):
+        """Return centred targets, rows scaled by the roots of their weights."""
+        return np.sqrt(self.weights)[:, None] * (self.Y - self.y_sum)
+
+    def gram(self):
+        """Return the inner products of the centred rows, scaled likewise."""
+        rows = self._rows()
+        return rows @ rows.T
+
+    def expand(self, dual):
+        """Return coefficients of the features from those of the rows."""
+        return self._rows().T @ dual
+
+    def products(self, Z):
+        """Return inner products of the training rows with others, and the others' norms."""
+        centred = Z - self.z_sum
+        return self._rows() @ centred.T, np.einsum("ij,ij->i", centred, centred)
+
+    def _rows(self):
+        return np.sqrt(self.weights)[:, None] * (self.Z - self.z_sum)
+
+
+class KernelRows(FewRows):
+    """Rows that are known by their kernel values: with every training row, and with themselves.
+
+    The last column of ``Z`` is k(x, x), the others are k(x, x_j).
+    """
+
+    def __init__(self, Z, Y, weights, intercept):
+        super().__init__(Z, Y, weights, intercept)
+        # Rows of weight zero keep their column, with a coefficient of zero.
+        self._kept = np.arange(len(Z)) if weights is None else np.flatnonzero(weights > 0)
+        self._share = self.weights / self.weight if intercept else np.zeros(len(self.weights))
+
+    def gram(self):
+        """Return the kernel of the centred rows, scaled by the roots of their weights."""
+        centred, _ = self.products(self.Z)
+        centred *= np.sqrt(self.weights)
+        return centred
+
+    def expand(self, dual):
+        """Return coefficients of the columns of ``Z``."""
         root = np.sqrt(self.weights)[:, None]
-        return root * (self.Z - self.z_sum), root * (self.Y - self.y_sum)
+        if self.constant:
+            # They sum to zero but for rounding, which a small λ magnifies twice.
+            dual = dual - root * (root * dual).sum(axis=0) / self.weight
+        coef = np.zeros((self.z_sum.size, dual.shape[1]))
+        coef[self._kept] = root * dual
+        return coef
+
+    def products(self, Z):
+        """Return centred kernel values of the training rows with others, and with themselves."""
+        values, own = Z[:, self._kept], Z[:, -1]
+        of_rows, of_columns = values @ self._share, self.z_sum[self._kept]
+        overall = of_columns @ self._share
+        centred = values - (of_columns - overall)
+        centred -= of_rows[:, None]
+        centred *= np.sqrt(self.weights)
+        return centred.T, own - 2 * of_rows + overall
 
 
 def solve_few_rows(few, problem, selection):
     """Return the solution in the space of the rows."""
-    system = DualSystem(*few.centred())
+    system = DualSystem(few.gram(), few.targets(), few.expand)
     held_out = None
     if selection == "loo":
         lams = problem.candidates(system.eigenvalues, few.z_sum.size, few.rounding)

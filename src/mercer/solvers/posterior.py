@@ -52,17 +52,15 @@ class DualPosterior:
     """
 
     def __init__(self, few: Any, lam: float) -> None:
-        self._Z = few.centred()[0]
-        self._factor = cholesky(self._Z @ self._Z.T, lam, few.rounding)
-        self._mean, self._lam, self._constant = few.z_sum, lam, few.constant
+        self._few, self._lam = few, lam
+        self._factor = cholesky(few.gram(), lam, few.rounding)
 
     def quadratic(self, Z: np.ndarray) -> np.ndarray:
         """Return the form for every row of ``Z``."""
-        centred = np.asarray(Z, dtype=float) - self._mean
-        half = scipy.linalg.solve_triangular(self._factor, self._Z @ centred.T, lower=True)
-        norms = np.einsum("ij,ij->i", centred, centred)
+        products, norms = self._few.products(np.asarray(Z, dtype=float))
+        half = scipy.linalg.solve_triangular(self._factor, products, lower=True, overwrite_b=True)
         explained = np.einsum("ij,ij->j", half, half)
-        return np.maximum(norms - explained, 0.0) / self._lam + self._constant
+        return np.maximum(norms - explained, 0.0) / self._lam + self._few.constant
 
 
 def cholesky(S: np.ndarray, lam: float, rounding: float) -> np.ndarray:
@@ -103,10 +101,9 @@ def dual_leave_one_out(few: Any, lams: np.ndarray) -> np.ndarray:
     lams : array of shape (n_lams,)
         The ridge parameters.
     """
-    Z, Y = few.centred()
-    eigenvalues, Q = np.linalg.eigh(Z @ Z.T)
+    eigenvalues, Q = np.linalg.eigh(few.gram())
     eigenvalues = np.maximum(eigenvalues, 0.0)
-    rotated = Q.T @ Y
+    rotated = Q.T @ few.targets()
     w = few.weights
     scores = []
     for lam in lams:

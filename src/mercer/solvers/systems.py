@@ -6,6 +6,7 @@ coefficients; which of them is used changes time and precision, not the answer.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -68,29 +69,35 @@ class PrimalSystem:
 
 
 class DualSystem:
-    """The dual (Z Zᵀ + λ I) α = Y, θ = Zᵀ α, for fewer rows than features.
+    """The dual (K + λ I) α = Y, for fewer rows than features or for an exact kernel.
 
     Parameters
     ----------
-    Z : array of shape (n, m)
-        Centred features, rows scaled by the roots of their weights.
+    gram : array of shape (n, n)
+        K, the inner products of the centred rows, scaled by the roots of their weights. It is
+        overwritten.
     Y : array of shape (n, n_targets)
         Centred targets, likewise.
+    expand : callable
+        Makes coefficients θ of α.
 
     Examples
     --------
     >>> import numpy as np
     >>> from mercer.solvers import DualSystem
-    >>> system = DualSystem(np.array([[1.0, 2.0, 2.0]]), np.array([[10.0]]))
+    >>> Z = np.array([[1.0, 2.0, 2.0]])
+    >>> system = DualSystem(Z @ Z.T, np.array([[10.0]]), expand=lambda alpha: Z.T @ alpha)
     >>> system.coefficients(np.array([1.0])).ravel()
     array([1., 2., 2.])
     """
 
     name = "dual"
 
-    def __init__(self, Z: np.ndarray, Y: np.ndarray) -> None:
-        self._Z = Z
-        self._path = Path(np.asarray(Z @ Z.T, dtype=float), Y)
+    def __init__(
+        self, gram: np.ndarray, Y: np.ndarray, expand: Callable[[np.ndarray], np.ndarray]
+    ) -> None:
+        self._expand = expand
+        self._path = Path(gram, Y)
         self.eigenvalues = self._path.eigenvalues
 
     def residual_squares(self, lam: float) -> np.ndarray:
@@ -99,7 +106,7 @@ class DualSystem:
 
     def coefficients(self, lams: np.ndarray) -> np.ndarray:
         """Return θ for a λ of every target."""
-        return self._Z.T @ self._path.solve(lams)
+        return self._expand(self._path.solve(lams))
 
 
 class OrthogonalSystem:

@@ -1,0 +1,147 @@
+"""The seam to data frames: the only module that asks which library a table is from.
+
+A table is a pandas or polars data frame, or a pyarrow table or record batch. Its columns come
+out as NumPy arrays: numbers and truth values with NaN for missing entries, dates as
+``datetime64``, and everything else as objects with ``None`` for missing entries.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import numpy as np
+
+LIBRARIES = ("pandas", "polars", "pyarrow")
+
+
+def library(X: Any) -> str | None:
+    """Return the library that a table is from, or ``None`` if ``X`` is not a table."""
+    root = type(X).__module__.partition(".")[0]
+    if root not in LIBRARIES:
+        return None
+    return root if hasattr(X, "columns") and len(getattr(X, "shape", ())) == 2 else None
+
+
+def is_frame(X: Any) -> bool:
+    """Return whether ``X`` is a table with named columns."""
+    return library(X) is not None
+
+
+def column_names(X: Any) -> list[Any]:
+    """Return the names of the columns of a table."""
+    return list(X.column_names) if library(X) == "pyarrow" else list(X.columns)
+
+
+def frame_rows(X: Any, start: int, stop: int) -> Any:
+    """Return some rows of a table."""
+    if library(X) == "pandas":
+        return X.iloc[start:stop]
+    return X.slice(start, stop - start)
+
+
+def chosen_rows(X: Any, indices: np.ndarray) -> Any:
+    """Return the rows of a table at ``indices``."""
+    kind = library(X)
+    if kind == "pandas":
+        return X.iloc[indices]
+    return X.take(indices) if kind == "pyarrow" else X[indices]
+
+
+def column(X: Any, number: int) -> np.ndarray:
+    """Return one column of a table as a NumPy array, as the module says."""
+    kind = library(X)
+    if kind == "pandas":
+        return _from_pandas(X.iloc[:, number])
+    if kind == "polars":
+        return _from_polars(X.to_series(number))
+    return _from_arrow(X.column(number))
+
+
+def series(y: Any) -> Any:
+    """Return a column by itself (targets) as a NumPy array; other things as they are."""
+    root = type(y).__module__.partition(".")[0]
+    if root not in LIBRARIES or len(getattr(y, "shape", (0,))) > 1:
+        return y
+    if root == "pandas":
+        return _from_pandas(y) if hasattr(y, "dtype") else y
+    return _from_polars(y) if root == "polars" else _from_arrow(y)
+
+
+def _from_pandas(values: Any) -> np.ndarray:
+    dtype = values.dtype
+    kind = getattr(dtype, "kind", "O")
+    if kind in "biuf":
+        if isinstance(dtype, np.dtype):
+            return np.asarray(values)
+        narrow = kind != "b" and not values.hasnans
+        plain = getattr(dtype, "numpy_dtype", np.dtype(float))
+        return np.asarray(
+            values.to_numpy(dtype=plain if narrow else float, na_value=0 if narrow else np.nan)
+        )
+    if kind in "Mm":
+        return np.asarray(values.to_numpy(dtype=f"{kind}8[ns]"))
+    found = np.array(values.astype(object), dtype=object)
+    found[np.asarray(values.isna())] = None
+    # A column of objects may hold numbers; categories stay categories, whatever they hold.
+    return _numbers(found) if isinstance(dtype, np.dtype) else found
+
+
+def _from_polars(values: Any) -> np.ndarray:
+    dtype = values.dtype
+    if dtype.is_numeric():
+        # Decimals and integers with missing entries become floats.
+        return np.asarray((values.cast(float) if dtype.is_decimal() else values).to_numpy())
+    if dtype.is_temporal() and str(dtype) != "Time":
+        return np.asarray(values.to_numpy())
+    if str(dtype) in ("Boolean", "Null"):
+        return np.asarray(values.cast(float).to_numpy())
+    found = np.empty(len(values), dtype=object)
+    found[:] = values.to_list()
+    return found
+
+
+def _from_arrow(values: Any) -> np.ndarray:
+    import pyarrow
+    from pyarrow import types
+
+    dtype = values.type
+    if types.is_dictionary(dtype):
+        values, dtype = values.cast(dtype.value_type), dtype.value_type
+    if types.is_boolean(dtype) or types.is_null(dtype):
+        values = values.cast(pyarrow.uint8())
+    elif types.is_decimal(dtype):
+        values = values.cast(pyarrow.float64())
+    elif types.is_date(dtype):
+        values = values.cast(pyarrow.timestamp("ms"))
+    if types.is_integer(values.type) or types.is_floating(values.type):
+        return np.asarray(_plain(values), dtype=None if len(values) else float)
+    if types.is_temporal(values.type) and not types.is_time(values.type):
+        return np.asarray(_plain(values))
+    found = np.empty(len(values), dtype=object)
+    found[:] = values.to_pylist()
+    return found
+
+
+def _plain(values: Any) -> Any:
+    """Return a pyarrow array, or one in chunks, as a NumPy array."""
+    chunked = hasattr(values, "num_chunks")
+    return values.to_numpy() if chunked else values.to_numpy(zero_copy_only=False)
+
+
+def _numbers(found: np.ndarray) -> np.ndarray:
+    """Return objects as floats or dates if they are that (``None`` is missing), else as they are."""
+    if all(value is None or isinstance(value, (int, float, np.number, np.bool_)) for value in found):
+        return found.astype(float)
+    if all(value is None or isinstance(value, date) for value in found):
+        return found.astype("datetime64[us]")
+    return found
+
+
+def object_column(values: np.ndarray) -> np.ndarray:
+    """Return a column of an object or text array by the same rules."""
+    if values.dtype.kind != "O":
+        return values.astype(object)
+    found = values.copy()
+    found[[value is None or value != value for value in values]] = None
+    return _numbers(found)
