@@ -18,7 +18,12 @@ _NAMES = {
     "diagnostics": ("approximation_error",),
     "engine.config": ("config",),
     "features": ("ArcCosineFeatures", "FeatureMap", "RandomFourier", "TableEncoder"),
-    "machines": ("FeatureRidge", "FeatureRidgeClassifier"),
+    "machines": (
+        "FeatureRidge",
+        "FeatureRidgeClassifier",
+        "KernelClassifier",
+        "KernelRegressor",
+    ),
     "kernels": (
         "NNGP",
         "NTK",
@@ -62,7 +67,12 @@ if TYPE_CHECKING:
         Polynomial,
         ProductLaplace,
     )
-    from .machines import FeatureRidge, FeatureRidgeClassifier
+    from .machines import (
+        FeatureRidge,
+        FeatureRidgeClassifier,
+        KernelClassifier,
+        KernelRegressor,
+    )
 
 
 __all__ = [
@@ -76,6 +86,8 @@ __all__ = [
     "FeatureRidgeClassifier",
     "Gaussian",
     "Kernel",
+    "KernelClassifier",
+    "KernelRegressor",
     "Laplace",
     "Matern",
     "Polynomial",

@@ -1,5 +1,5 @@
 """Is it any good? Measured approximation error."""
 
-from .approximation import ApproximationError, approximation_error
+from ..features.approximation import ApproximationError, approximation_error
 
 __all__ = ["ApproximationError", "approximation_error"]

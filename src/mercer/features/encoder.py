@@ -46,6 +46,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         most: z becomes z / sqrt(1 + (z / limit)²), which leaves small z as they are. Single
         far values otherwise decide what a kernel sees. ``None`` leaves all as they are, and
         so does ``scaling="common"``.
+    constant : float or None, default=None
+        Append a column of this value. Kernels of the angle between rows (``ArcCosine``,
+        ``NTK``) need one to tell rows of different lengths apart, as a network needs biases.
     max_categories : int, default=100
         The most columns that one column of categories becomes; the rarest share the last.
     unseen : {"error", "ignore"}, default="error"
@@ -79,13 +82,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     _parameter_constraints: dict = {
         "scaling": [StrOptions({"each", "common"})],
         "limit": [Interval(Real, 0, None, closed="neither"), None],
+        "constant": [Interval(Real, 0, None, closed="neither"), None],
         "max_categories": [Interval(Integral, 2, None, closed="left")],
         "unseen": [StrOptions({"error", "ignore"})],
     }
 
-    def __init__(self, scaling="each", *, limit=3.0, max_categories=100, unseen="error"):
+    def __init__(
+        self, scaling="each", *, limit=3.0, constant=None, max_categories=100, unseen="error"
+    ):
         self.scaling = scaling
         self.limit = limit
+        self.constant = constant
         self.max_categories = max_categories
         self.unseen = unseen
 
@@ -165,6 +172,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         for j, shown in self.categories_.items():
             names += [f"{named[j]}={'missing' if c is None else c}" for c in shown]
             names += [f"{named[j]}=other"] * (j in self._shared)
+        names += ["constant"] * (self.constant is not None)
         return np.array(names, dtype=object)
 
     def _learn(self, X, reset):
@@ -223,7 +231,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Return a matrix, centred and scaled, with columns for its gaps."""
         if is_sparse(X):
             rows = scipy.sparse.csr_array(X)[:, self._numbers].astype(floating_name(X))
-            return scipy.sparse.csr_array(rows.multiply((1 / self.scale_).astype(rows.dtype)))
+            rows = scipy.sparse.csr_array(rows.multiply((1 / self.scale_).astype(rows.dtype)))
+            if self.constant is None:
+                return rows
+            last = np.full((X.shape[0], 1), self.constant, dtype=rows.dtype)
+            return scipy.sparse.csr_array(scipy.sparse.hstack([rows, last], format="csr"))
         xp = namespace(X)
         X = as_floating(X, floating_name(X))
         kept = X
@@ -238,6 +250,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if len(self._gaps):
             gaps = xp.isnan(xp.take(X, _indices(self._gaps, X), axis=1))
             rows = xp.concat([rows, xp.astype(gaps, rows.dtype)], axis=1)
+        if self.constant is not None:
+            rows = xp.concat([rows, xp.full_like(rows[:, :1], self.constant)], axis=1)
         return rows
 
     def _encoded_columns(self, X):
@@ -260,6 +274,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             known = np.flatnonzero(codes >= 0)
             rows[known, at + codes[known]] = 1.0
             at += width
+        if self.constant is not None:
+            rows[:, -1] = self.constant
         return rows
 
     def _as_numbers(self, X, j, kind, values):

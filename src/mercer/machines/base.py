@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import warnings
 from abc import abstractmethod
+from collections.abc import Iterator
 from numbers import Integral, Real
 
 import numpy as np
@@ -144,19 +145,19 @@ class RidgeMachine(BaseEstimator):
                         f"{name} must be None when X is a stream of blocks: each block brings its "
                         "own, as (X, y) or (X, y, sample_weight)."
                     )
-            self._refuse_second_looks()
-            self._learn(from_stream(X))
-            return self._solve()
+            for _ in self._learning(X):
+                pass
+            return self
         X = self._checked(X, reset=True)
         encoded = self._encode(y, X.shape[0], first=True)
         weights = as_weights(self._weights(y, sample_weight), X.shape[0])
         if weights is not None and not weights.any():
             raise ValueError("sample_weight is zero for every row; at least one must not be.")
         self._fit_features(X)
-        width = self._width(X)
-        if X.shape[0] < width and not isinstance(self.selection, Integral):
+        few = X.shape[0] < self._width(X) and not isinstance(self.selection, Integral)
+        if few or isinstance(self.features_, KernelColumns):
             return self._fit_few_rows(X, self._expand(encoded), weights)
-        rows = learning_rows(width + self._n_outputs(), 8)
+        rows = self._block_rows(X)
 
         def again():
             for block in sliced(X, encoded, weights, rows):
@@ -173,6 +174,31 @@ class RidgeMachine(BaseEstimator):
         self._learn([Block(X, y, sample_weight)])
         return self._solve()
 
+    def _learning(self, stream, skip=0):
+        """Learn from a stream, telling after each block how many are done.
+
+        The first ``skip`` blocks were learnt before. A stream that can be iterated again is
+        seen a second time where the solver asks for it.
+        """
+        once = isinstance(stream, Iterator)
+        if once:
+            self._refuse_second_looks()
+        for number, block in enumerate(from_stream(stream), start=1):
+            if number > skip:
+                self._learn([block])
+                yield number
+
+        def again():
+            for block in from_stream(stream):
+                X = self._checked(block.X, reset=False)
+                encoded = self._encode(block.y, X.shape[0], first=False)
+                weights = self._weights(block.y, block.weights, streaming=True)
+                weights = as_weights(weights, X.shape[0])
+                for X, encoded, weights in sliced(X, encoded, weights, self._block_rows(X)):
+                    yield self._transform(X), self._expand(encoded), weights
+
+        self._solve(None if once else again)
+
     def _learn(self, blocks):
         """Add blocks; each is checked as a whole before any of its rows is added."""
         for block in blocks:
@@ -183,8 +209,11 @@ class RidgeMachine(BaseEstimator):
             if first:
                 self._fit_features(X)
                 self._tell_what_one_block_decides(X.shape[0])
-            rows = learning_rows(self._width(X) + self._n_outputs(), 8)
-            self._add(sliced(X, encoded, weights, rows))
+            self._add(sliced(X, encoded, weights, self._block_rows(X)))
+
+    def _block_rows(self, X):
+        """Return how many rows to learn from at a time."""
+        return learning_rows(self._width(X) + self._n_outputs(), 8)
 
     def _add(self, blocks):
         """Add checked blocks to the statistics."""
@@ -230,6 +259,10 @@ class RidgeMachine(BaseEstimator):
             self._statistics.add(few.Z, few.Y, few.weights)
 
     def _refuse_second_looks(self):
+        if isinstance(self.features, KernelColumns):
+            raise ValueError(
+                "An exact kernel must have all rows at once: use fit(X, y), or a feature map."
+            )
         if self.selection == "loo":
             raise ValueError(
                 "selection='loo' must see the rows twice, which streams, partial_fit and merge do "
@@ -253,6 +286,31 @@ class RidgeMachine(BaseEstimator):
                 posterior = Posterior(self._statistics.total(), lam, self.fit_intercept)
             self._posteriors[lam] = posterior
         return self._posteriors[lam]
+
+    def _n_learnt(self):
+        """Return how many rows were learnt from."""
+        few = getattr(self, "_few_rows", None)
+        return self._statistics.n_rows if few is None else len(few.Z)
+
+    def _expected_error(self):
+        """Return the mean squared error of left-out rows, as a share of the variance."""
+        solution = self.solution_
+        few = getattr(self, "_few_rows", None)
+        if few is None:
+            totals = self._statistics.total()
+            variance = totals.centred(True)[2] / totals.weight
+        else:
+            totals = few
+            variance = np.average((few.Y - few.Y.mean(axis=0)) ** 2, axis=0, weights=few.weights)
+        if len(solution.scores):
+            chosen = np.abs(solution.lams[:, None] - solution.lam).argmin(axis=0)
+            error = solution.scores[chosen, np.arange(len(chosen))]
+        else:
+            # What generalised cross-validation says of the one that was given.
+            used = np.minimum(solution.degrees_of_freedom + self.fit_intercept, totals.counted - 1)
+            error = solution.residual * (totals.counted / (totals.counted - used)) ** 2
+        known = variance > 0
+        return float(np.mean(error[known] / variance[known])) if known.any() else 0.0
 
     def _predictions(self, X, with_variance=False):
         """Return predictions of shape (n_rows, n_targets), and their variances."""

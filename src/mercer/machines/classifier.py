@@ -270,22 +270,37 @@ class FeatureRidgeClassifier(ClassifierMixin, RidgeMachine):
         self.intercept_ = solution.intercept[:1] if binary else solution.intercept
         return self
 
+    def _left_out(self):
+        """Return exact leave-one-out decisions of the sample, its labels and weights."""
+        Z, Y, weights = self._sample.columns
+        solution = self.solution_
+        fitted = Z @ solution.coef + solution.intercept
+        left_out = np.empty_like(fitted)
+        for lam in np.unique(solution.lam):
+            chosen = solution.lam == lam
+            leverage = (left_out_share(weights) * self._posterior(lam).quadratic(Z))[:, None]
+            # A row that carries its own fit alone has nothing to say when it is left out.
+            rest = np.maximum(1 - leverage, 1e-6)
+            left_out[:, chosen] = Y[:, chosen] - (Y - fitted)[:, chosen] / rest
+        labels = (Y[:, 0] > 0).astype(int) if Y.shape[1] == 1 else Y.argmax(axis=1)
+        return _every_class(left_out), labels, weights
+
     def _calibrated_scale(self):
         """Return the scale of the softmax, fitted once."""
         if "scale" not in self._posteriors:
-            Z, Y, weights = self._sample.columns
-            solution = self.solution_
-            fitted = Z @ solution.coef + solution.intercept
-            left_out = np.empty_like(fitted)
-            for lam in np.unique(solution.lam):
-                chosen = solution.lam == lam
-                leverage = (left_out_share(weights) * self._posterior(lam).quadratic(Z))[:, None]
-                # A row that carries its own fit alone has nothing to say when it is left out.
-                rest = np.maximum(1 - leverage, 1e-6)
-                left_out[:, chosen] = Y[:, chosen] - (Y - fitted)[:, chosen] / rest
-            labels = (Y[:, 0] > 0).astype(int) if Y.shape[1] == 1 else Y.argmax(axis=1)
-            self._posteriors["scale"] = best_scale(_every_class(left_out), labels, weights)
+            self._posteriors["scale"] = best_scale(*self._left_out())
         return self._posteriors["scale"]
+
+    _score_name = "accuracy"
+
+    def _expected_score(self):
+        """Return the accuracy to expect on new rows."""
+        decisions, labels, weights = self._left_out()
+        right = decisions.argmax(axis=1) == labels
+        return float(np.average(right, weights=weights)) if weights.any() else float(right.mean())
+
+    def _score_reason(self):
+        return f"leave-one-out of {len(self._sample.keys):,} rows"
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -142,6 +142,16 @@ class FeatureRidge(RegressorMixin, RidgeMachine):
     def _n_outputs(self):
         return self._n_targets
 
+    _score_name = "R2"
+
+    def _expected_score(self):
+        """Return the R² to expect on new rows."""
+        return 1 - self._expected_error()
+
+    def _score_reason(self):
+        names = {"cv": "cross-validation", "loo": "leave-one-out"}
+        return names.get(self.solution_.criterion, "generalised cross-validation")
+
     def _finish(self, solution):
         super()._finish(solution)
         self.coef_ = solution.coef[:, 0] if self._one_target else solution.coef.T

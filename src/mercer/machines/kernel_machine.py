@@ -1,0 +1,346 @@
+"""The front door's frame: encode, choose, learn in one pass, report."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from abc import abstractmethod
+from collections.abc import Iterator
+from itertools import chain
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import clone
+
+from .._array import is_sparse, to_numpy
+from .._random import seed_of
+from .._sklearn import (
+    RANDOM_STATE,
+    BaseEstimator,
+    HasMethods,
+    Interval,
+    StrOptions,
+    check_columns,
+    check_is_fitted,
+)
+from ..engine.sample import RowSample
+from ..engine.streams import Block, as_weights, from_stream, is_stream, learning_rows, sliced
+from ..features import KernelColumns, TableEncoder
+from ..features.approximation import approximation_error
+from ..features.for_kernel import features_for, has_features
+from ..features.table_summary import CATEGORY, DATE, is_matrix
+from ..kernels import Kernel
+from .choosing import (
+    FOLDS,
+    NAMES,
+    PILOT_ROWS,
+    Pilot,
+    choose_kernel,
+    choose_method,
+    named_kernel,
+)
+from .report import FitReport
+
+CONSTRAINTS = {
+    "kernel": [Kernel, str, None],
+    "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+    "approximation": [StrOptions({"auto", "exact", "features"})],
+    "alpha": [Interval(Real, 0, None, closed="neither"), "array-like", None],
+    "encoder": [HasMethods(["partial_fit", "transform"]), None],
+    "random_state": RANDOM_STATE,
+}
+#: The widest encoded rows that a linear model is fitted to for comparison.
+LINEAR_WIDTH = 2048
+
+
+class KernelMachine(BaseEstimator):
+    """What :class:`KernelRegressor` and :class:`KernelClassifier` share.
+
+    Three passes over the rows: what the columns hold; a sample to compare kernels on, and a
+    linear model; the features. A subclass says which ridge machine learns, and checks targets.
+    """
+
+    def __init__(
+        self,
+        kernel=None,
+        *,
+        n_components="auto",
+        approximation="auto",
+        alpha=None,
+        encoder=None,
+        random_state=0,
+    ):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.approximation = approximation
+        self.alpha = alpha
+        self.encoder = encoder
+        self.random_state = random_state
+
+    #: ``"regression"`` or ``"classification"``.
+    _task: str
+
+    @abstractmethod
+    def _machine(self, **parameters):
+        """Return a ridge machine that is not fitted yet."""
+
+    @abstractmethod
+    def _check_y(self, y, n_rows):
+        """Return checked targets, a row each."""
+
+    @abstractmethod
+    def _see_targets(self, y):
+        """Note what must be known of all targets before learning."""
+
+    def _fit(self, X, y, sample_weight):
+        """Learn from rows or a stream; only a fit that succeeds replaces what was there."""
+        fresh = clone(self)
+        for _ in fresh._learning(X, y, sample_weight):
+            pass
+        parameters = set(self.get_params(deep=False))
+        for name in [name for name in self.__dict__ if name.endswith("_") and name[0] != "_"]:
+            delattr(self, name)
+        for name in set(fresh.__dict__) - parameters:
+            setattr(self, name, getattr(fresh, name))
+        return self
+
+    def _learning(self, X, y=None, sample_weight=None, skip=0) -> Iterator[int]:
+        """Learn, telling after each block how many are done; the first ``skip`` were before."""
+        start = time.perf_counter()
+        source = self._source(X, y, sample_weight)
+        if not hasattr(self, "encoder_"):
+            source = self._prepare(source)
+            yield 0
+        blocks = (Block(self.encoder_.transform(X), y, w) for X, y, w in source)
+        machine = self.machine_
+        if isinstance(machine.features, KernelColumns):
+            parts = [tuple(block) for block in blocks]
+            rows = np.concatenate([_dense(part[0]) for part in parts])
+            targets = np.concatenate([part[1] for part in parts])
+            weights = None if parts[0][2] is None else np.concatenate([p[2] for p in parts])
+            machine._fit(rows, targets, weights)
+        else:
+            yield from machine._learning(blocks, skip)
+        self._conclude(time.perf_counter() - start)
+
+    def _source(self, X, y, sample_weight):
+        """Return blocks of raw rows with checked targets, to be iterated as often as needed."""
+        if is_stream(X):
+            if y is not None or sample_weight is not None:
+                raise ValueError(
+                    "y and sample_weight must be None when X is a stream of blocks: each block "
+                    "brings its own, as (X, y) or (X, y, sample_weight)."
+                )
+            return _Stream(X, self._check_y)
+        encoder = TableEncoder() if self.encoder is None else clone(self.encoder)
+        X = check_columns(X, owner=encoder, reset=True)
+        targets = self._check_y(y, X.shape[0])
+        weights = as_weights(sample_weight, X.shape[0])
+        if weights is not None and not weights.any():
+            raise ValueError("sample_weight is zero for every row; at least one must not be.")
+        rows = learning_rows(X.shape[1] + 512, 8)
+        return _Rows(X, targets, weights, rows)
+
+    def _prepare(self, source):
+        """Learn the columns, compare kernels on a sample, and set up the machine."""
+        self._seed = seed_of(self.random_state)
+        if isinstance(self.kernel, str) and self.kernel not in NAMES:
+            named_kernel(self.kernel)
+        first_only, source = source.preview()
+        encoder = TableEncoder() if self.encoder is None else clone(self.encoder)
+        n_rows = 0
+        for block in first_only:
+            encoder.partial_fit(block.X)
+            self._see_targets(block.y)
+            n_rows += block.X.shape[0]
+        self._refuse_constant(encoder)
+        self.n_features_in_ = encoder.n_features_in_
+        if hasattr(encoder, "feature_names_in_"):
+            self.feature_names_in_ = encoder.feature_names_in_
+        self._n_rows = n_rows
+        known = self._kernel_asked()
+        featured = known is None or has_features(known)
+        # A one-shot stream has more rows than were seen.
+        least = n_rows if first_only is source else 10**9
+        self._method = choose_method(least, self.n_components, self.approximation, featured)
+        sample = self._look_again(first_only, encoder)
+        self._settle(encoder, sample)
+        return source
+
+    def _kernel_asked(self):
+        """Return the kernel that was asked for, or ``None`` if it is to be found."""
+        return named_kernel(self.kernel) if isinstance(self.kernel, str) else self.kernel
+
+    def _refuse_constant(self, encoder):
+        if encoder._n_features_out == int(encoder.constant is not None):
+            raise ValueError(
+                f"All {encoder.n_features_in_} column(s) of X are constant, so there is nothing "
+                "to learn from; check that the right columns were passed."
+            )
+
+    def _look_again(self, source, encoder):
+        """Return a sample of the rows, and fit a linear model on the way."""
+        sample = RowSample(PILOT_ROWS)
+        self._linear = None
+        if encoder._n_features_out <= LINEAR_WIDTH and isinstance(encoder, TableEncoder):
+            self._linear = self._machine(alpha=None, selection=FOLDS)
+        for X, y, w in source:
+            encoded = encoder.transform(X)
+            raw = X if is_matrix(X) else encoded
+            sample.add(raw, y, np.ones(X.shape[0]) if w is None else w)
+            if self._linear is not None:
+                self._linear._learn([Block(encoded, y, w)])
+        if self._linear is not None:
+            self._linear = self._linear._solve()._expected_score()
+        self._sample_is_raw = is_matrix(X)
+        return sample
+
+    def _settle(self, encoder, sample):
+        """Choose kernel and encoding on the sample, and make the machine of them."""
+        raw, y, weights = sample.columns
+        free = self.encoder is None
+
+        def encode(scaling, constant):
+            if free:
+                encoder.set_params(scaling=scaling, constant=constant)._settle()
+            if self._sample_is_raw:
+                return encoder.transform(raw)
+            if constant is None:
+                return raw
+            return np.column_stack([raw, np.full(len(raw), constant, dtype=raw.dtype)])
+
+        several = free and self._sample_is_raw and not is_sparse(raw) and raw.shape[1] > 1
+        scalings = ["each", "common"] if several else [getattr(encoder, "scaling", "each")]
+        pilot = Pilot(self._machine(alpha=None, selection=FOLDS), encode, y, weights, self._seed)
+        if not self._comparable(y):
+            pilot.error = lambda candidate: 0.0
+        chosen, self._kernel_reason = choose_kernel(self.kernel, pilot, scalings, free)
+        rows = encode(chosen.scaling, chosen.constant)
+        method = self._method
+        if method.name == "exact":
+            features, selection = KernelColumns(chosen.kernel), "loo"
+        else:
+            features = features_for(chosen.kernel, method.n_components, self._seed)
+            selection = FOLDS
+        self.kernel_, self.encoder_ = chosen.kernel, encoder
+        # The summary holds counts of the data, which have no business in a model file.
+        encoder.__dict__.pop("_summary", None)
+        self.machine_ = self._machine(features=features, alpha=self.alpha, selection=selection)
+        self._error = None
+        if method.name == "features":
+            self._error = approximation_error(clone(features).fit(rows), rows).relative
+
+    def _comparable(self, y):
+        """Return whether the sample can tell kernels apart."""
+        return len(y) >= 2 * FOLDS
+
+    def _conclude(self, seconds):
+        machine, method = self.machine_, self._method
+        candidates = len(machine.solution_.lams)
+        chosen = machine.solution_.criterion
+        how = {
+            "cv": f"{FOLDS}-fold cross-validation over {candidates} candidates",
+            "loo": f"leave-one-out over {candidates} candidates",
+            "gcv": f"generalised cross-validation over {candidates} candidates",
+            "given": "as you asked for",
+        }[chosen]
+        n_rows = machine._n_learnt()
+        self.report_ = FitReport(
+            task=self._task,
+            n_rows=n_rows,
+            n_columns=self.n_features_in_,
+            encoding=self._encoding(),
+            kernel=repr(self.kernel_),
+            kernel_reason=self._kernel_reason,
+            method=method.name,
+            method_reason=method.reason,
+            n_components=method.n_components,
+            alpha=float(np.mean(machine.alpha_)),
+            alpha_reason=how,
+            score_name=machine._score_name,
+            score=machine._expected_score(),
+            score_reason=machine._score_reason(),
+            linear_score=self._linear,
+            approximation_error=self._error,
+            seconds=seconds,
+            memory=method.memory,
+        )
+
+    def _encoding(self):
+        encoder = self.encoder_
+        if not isinstance(encoder, TableEncoder):
+            return f"{type(encoder).__name__}"
+        kinds = encoder.kinds_
+        categories = kinds.count(CATEGORY)
+        dates = kinds.count(DATE)
+        parts = [f"{len(kinds) - categories - dates:,} of numbers"]
+        parts += [f"{dates:,} of dates"] if dates else []
+        parts += [f"{categories:,} of categories"] if categories else []
+        text = ", ".join(parts) + f"; {encoder._n_features_out:,} once encoded"
+        gaps = len(encoder._gaps)
+        text += f", {gaps:,} with missing entries" if gaps else ""
+        dropped = len(kinds) - categories - dates - len(encoder._numbers)
+        return text + (f", {dropped:,} constant ones left out" if dropped > 0 else "")
+
+    def _by_blocks(self, method, X):
+        """Return what a method of the machine says of the rows of ``X``, block by block."""
+        check_is_fitted(self, "report_")
+        X = check_columns(X, owner=self.encoder_)
+        rows = learning_rows(X.shape[1] + 512, 8)
+        parts = [method(self.encoder_.transform(b.X)) for b in sliced(X, X, None, rows)]
+        if isinstance(parts[0], tuple):
+            return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
+        return np.concatenate(parts)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+class _Rows:
+    """Rows at hand, as blocks."""
+
+    def __init__(self, X, y, weights, rows):
+        self._parts = X, y, weights, rows
+
+    def preview(self):
+        return self, self
+
+    def __iter__(self):
+        return sliced(*self._parts)
+
+
+class _Stream:
+    """A stream of blocks, with their targets checked; an iterator can be looked at once."""
+
+    def __init__(self, stream, check_y):
+        # Tables on disk offer their columns as they are, categories and gaps included.
+        self._stream = stream.tables() if hasattr(stream, "tables") else stream
+        self._check_y = check_y
+
+    def preview(self):
+        if not isinstance(self._stream, Iterator):
+            return self, self
+        blocks = iter(self)
+        first = next(blocks)
+        warnings.warn(
+            f"A stream that can be seen once only: columns, kernel and lengthscale are those of its "
+            f"first block ({first.X.shape[0]} rows); give a list of blocks or a TableStream to "
+            "have them from all rows.",
+            UserWarning,
+            stacklevel=5,
+        )
+        return [first], chain([first], blocks)
+
+    def __iter__(self):
+        for X, y, weights in from_stream(self._stream):
+            X = X if hasattr(X, "shape") else np.asarray(X)
+            yield Block(X, self._check_y(y, X.shape[0]), as_weights(weights, X.shape[0]))
+
+
+def _dense(X):
+    return X.toarray() if is_sparse(X) else to_numpy(X)

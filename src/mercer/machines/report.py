@@ -1,0 +1,109 @@
+"""What the front door did and why, in words and in numbers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True)
+class FitReport:
+    """What a kernel machine chose, why, and how well it expects to do.
+
+    Attributes
+    ----------
+    task : str
+        ``"regression"`` or ``"classification"``.
+    n_rows, n_columns : int
+        Of the table.
+    encoding : str
+        What the columns became.
+    kernel : str
+        The kernel, with its numbers.
+    kernel_reason : str
+        Why it is that one.
+    method : str
+        ``"exact"`` or ``"features"``.
+    method_reason : str
+        Why it is that one.
+    n_components : int or None
+        How many features; ``None`` for an exact kernel.
+    alpha : float
+        The ridge parameter.
+    alpha_reason : str
+        How it was chosen.
+    score_name : str
+        ``"R2"`` or ``"accuracy"``.
+    score : float
+        What is expected on new rows, from rows that were left out.
+    score_reason : str
+        How it was measured.
+    linear_score : float or None
+        The same of a linear model; ``None`` if it was not measured.
+    approximation_error : float or None
+        Relative distance of the features from the kernel; ``None`` for an exact kernel.
+    seconds : float
+        Time of the fit.
+    memory : int
+        Bytes that the fit planned for, beside the input.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mercer import KernelClassifier
+    >>> report = KernelClassifier().fit(*load_iris(return_X_y=True)).report_
+    >>> report.task, report.method, report.n_rows
+    ('classification', 'exact', 150)
+    """
+
+    task: str
+    n_rows: int
+    n_columns: int
+    encoding: str
+    kernel: str
+    kernel_reason: str
+    method: str
+    method_reason: str
+    n_components: int | None
+    alpha: float
+    alpha_reason: str
+    score_name: str
+    score: float
+    score_reason: str
+    linear_score: float | None
+    approximation_error: float | None
+    seconds: float
+    memory: int
+
+    def as_dict(self) -> dict:
+        """Return all of it as plain values."""
+        return asdict(self)
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Return pairs of a heading and a sentence."""
+        method = "the exact kernel" if self.n_components is None else f"{self.n_components:,} features"
+        linear = "not measured" if self.linear_score is None else f"{self.linear_score:.3f}"
+        found = [
+            ("data", f"{self.n_rows:,} rows, {self.n_columns:,} columns: {self.encoding}"),
+            ("kernel", f"{self.kernel}: {self.kernel_reason}"),
+            ("method", f"{method}: {self.method_reason}"),
+            ("ridge", f"alpha = {self.alpha:.3g}: {self.alpha_reason}"),
+            (
+                "score",
+                f"{self.score_name} {self.score:.3f} expected on new rows ({self.score_reason}); "
+                f"linear model {linear}{self._verdict()}",
+            ),
+        ]
+        if self.approximation_error is not None:
+            found.append(
+                ("fidelity", f"features {self.approximation_error:.2%} from the kernel (500 rows)")
+            )
+        cost = f"{self.seconds:.1f} s, {self.memory / 1e6:.0f} MB planned beside the input"
+        return [*found, ("cost", cost)]
+
+    def _verdict(self) -> str:
+        if self.linear_score is None or self.score > self.linear_score:
+            return ""
+        return ", which does as well: prefer it"
+
+    def __str__(self) -> str:
+        return "\n".join(f"{heading:<9} {sentence}" for heading, sentence in self.lines())
