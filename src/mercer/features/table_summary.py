@@ -42,6 +42,16 @@ def typed_columns(X: Any) -> list[tuple[str, np.ndarray]]:
     return typed
 
 
+def as_matrix(X: Any) -> Any:
+    """Return a table of numbers alone as a matrix, and ``None`` for other tables."""
+    if is_matrix(X):
+        return X
+    typed = typed_columns(X)
+    if any(kind != NUMBER for kind, _ in typed):
+        return None
+    return np.column_stack([values for _, values in typed])
+
+
 def label_of(X: Any, number: int) -> str:
     """Return what to call a column in a message."""
     return repr(column_names(X)[number]) if is_frame(X) else str(number)

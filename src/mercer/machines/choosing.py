@@ -35,6 +35,8 @@ COMPONENTS, MANY_COMPONENTS, MANY_ROWS = 2048, 4096, 100_000
 FOLDS = 5
 #: Rows and features that kernels are compared with.
 PILOT_ROWS, PILOT_COMPONENTS = 4096, 512
+#: How far a lengthscale may be from the median distance, and the gain worth a step there.
+FACTORS, GAIN = (2.0**-5, 2.0**3), 0.002
 #: Arrays of the size of the kernel matrix, or of the sums of products, that a fit holds at most.
 EXACT_COPIES, SUMS_COPIES = 5, 4
 
@@ -172,9 +174,9 @@ class Pilot:
         for step in (2.0, 2.0**0.5):
             for direction in (1 / step, step):
                 moved = False
-                while 2.0**-6 <= factor * direction <= 2.0**6:
+                while FACTORS[0] <= factor * direction <= FACTORS[1]:
                     error = self.error(make(factor * direction))
-                    if error >= best:
+                    if error > (1 - GAIN) * best:
                         break
                     factor, best, moved = factor * direction, error, True
                 if moved:

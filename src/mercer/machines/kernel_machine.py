@@ -28,7 +28,7 @@ from ..engine.streams import Block, as_weights, from_stream, is_stream, learning
 from ..features import KernelColumns, TableEncoder
 from ..features.approximation import approximation_error
 from ..features.for_kernel import features_for, has_features
-from ..features.table_summary import CATEGORY, DATE, is_matrix
+from ..features.table_summary import CATEGORY, DATE, as_matrix
 from ..kernels import Kernel
 from .choosing import (
     FOLDS,
@@ -153,7 +153,7 @@ class KernelMachine(BaseEstimator):
             encoder.partial_fit(block.X)
             self._see_targets(block.y)
             n_rows += block.X.shape[0]
-        self._refuse_constant(encoder)
+        self._refuse_constant(encoder, n_rows)
         self.n_features_in_ = encoder.n_features_in_
         if hasattr(encoder, "feature_names_in_"):
             self.feature_names_in_ = encoder.feature_names_in_
@@ -171,11 +171,11 @@ class KernelMachine(BaseEstimator):
         """Return the kernel that was asked for, or ``None`` if it is to be found."""
         return named_kernel(self.kernel) if isinstance(self.kernel, str) else self.kernel
 
-    def _refuse_constant(self, encoder):
+    def _refuse_constant(self, encoder, n_rows):
         if encoder._n_features_out == int(encoder.constant is not None):
             raise ValueError(
-                f"All {encoder.n_features_in_} column(s) of X are constant, so there is nothing "
-                "to learn from; check that the right columns were passed."
+                f"All {encoder.n_features_in_} column(s) of X are constant (n_samples={n_rows}), so "
+                "there is nothing to learn from; check that the right columns were passed."
             )
 
     def _look_again(self, source, encoder):
@@ -186,13 +186,13 @@ class KernelMachine(BaseEstimator):
             self._linear = self._machine(alpha=None, selection=FOLDS)
         for X, y, w in source:
             encoded = encoder.transform(X)
-            raw = X if is_matrix(X) else encoded
-            sample.add(raw, y, np.ones(X.shape[0]) if w is None else w)
+            raw = as_matrix(X)
+            sample.add(encoded if raw is None else raw, y, np.ones(X.shape[0]) if w is None else w)
             if self._linear is not None:
                 self._linear._learn([Block(encoded, y, w)])
         if self._linear is not None:
             self._linear = self._linear._solve()._expected_score()
-        self._sample_is_raw = is_matrix(X)
+        self._sample_is_raw = raw is not None
         return sample
 
     def _settle(self, encoder, sample):
@@ -204,7 +204,7 @@ class KernelMachine(BaseEstimator):
             if free:
                 encoder.set_params(scaling=scaling, constant=constant)._settle()
             if self._sample_is_raw:
-                return encoder.transform(raw)
+                return encoder._encoded(raw)
             if constant is None:
                 return raw
             return np.column_stack([raw, np.full(len(raw), constant, dtype=raw.dtype)])

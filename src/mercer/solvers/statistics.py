@@ -13,6 +13,10 @@ from scipy.linalg import blas
 from .._random import Stream
 
 
+#: Rows of a triangle to mirror together: both sides of it stay in the cache.
+MIRRORED = 128
+
+
 class Moments:
     """Weighted sums of features z and targets y about a reference point.
 
@@ -105,8 +109,9 @@ class Moments:
         if self.n_rows == 0:
             self.z_reference, self.y_reference = other.z_reference, other.y_reference
         moved = other.about(self.z_reference, self.y_reference)
-        for name in ("weight", "z_sum", "y_sum", "gram", "cross", "y_squares"):
+        for name in ("weight", "z_sum", "y_sum", "cross", "y_squares"):
             setattr(self, name, getattr(self, name) + sign * getattr(moved, name))
+        (np.add if sign > 0 else np.subtract)(self.gram, moved.gram, out=self.gram)
         self.n_rows += int(sign) * other.n_rows
         self.n_positive += int(sign) * other.n_positive
         self.rounding = max(self.rounding, other.rounding)
@@ -129,8 +134,10 @@ class Moments:
         moved.y_sum = self.y_sum + self.weight * dy
         moved.gram = self.gram
         if dz.any():
-            shift = np.outer(self.z_sum + 0.5 * self.weight * dz, dz)
-            moved.gram = np.asfortranarray(self.gram + shift + shift.T)
+            # Both triangles of one outer product, added to the upper triangle of a copy.
+            moved.gram = blas.dsyr2(
+                1.0, self.z_sum + 0.5 * self.weight * dz, dz, a=self.gram.copy("F"), overwrite_a=1
+            )
         moved.cross = (
             self.cross + np.outer(self.z_sum, dy) + np.outer(dz, self.y_sum + self.weight * dy)
         )
@@ -160,13 +167,18 @@ class Moments:
 
     def squared_error(self, coef: np.ndarray) -> np.ndarray:
         """Return the sum of squares of y - zθ, both taken about the reference point."""
-        fitted = (coef * (self.full_gram() @ coef)).sum(axis=0)
+        products = blas.dsymm(1.0, self.gram, coef)
+        fitted = (coef * products).sum(axis=0)
         return self.y_squares - 2 * (coef * self.cross).sum(axis=0) + fitted
 
     def full_gram(self) -> np.ndarray:
         """Return the sums of products of features; only their upper triangle is kept up."""
-        full = np.triu(self.gram)
-        full += np.triu(self.gram, 1).T
+        full = self.gram.copy("F")
+        for start in range(0, len(full), MIRRORED):
+            stop = start + MIRRORED
+            corner = np.triu(full[start:stop, start:stop])
+            full[start:stop, start:stop] = corner + np.triu(corner, 1).T
+            full[start:stop, :start] = full[:start, start:stop].T
         return full
 
 
