@@ -18,6 +18,7 @@ _NAMES = {
     "diagnostics": ("approximation_error",),
     "engine.config": ("config",),
     "features": ("ArcCosineFeatures", "FeatureMap", "RandomFourier", "TableEncoder"),
+    "io": ("load", "save"),
     "machines": (
         "FeatureRidge",
         "FeatureRidgeClassifier",
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from .diagnostics import approximation_error
     from .engine.config import config
     from .features import ArcCosineFeatures, FeatureMap, RandomFourier, TableEncoder
+    from .io import load, save
     from .kernels import (
         NNGP,
         NTK,
@@ -97,6 +99,8 @@ __all__ = [
     "__version__",
     "approximation_error",
     "config",
+    "load",
+    "save",
 ]
 
 

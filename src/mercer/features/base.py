@@ -21,6 +21,12 @@ from ..engine.rows import map_rows, visit_rows
 from ..kernels.lengthscale import RowSummary
 
 
+#: Features that show whether a map was drawn as before.
+PROOF = 64
+#: Bytes of random numbers that a stored recipe may ask for.
+LARGEST_DRAW = 8 * 2**30
+
+
 class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A transformer whose inner products approximate one kernel.
 
@@ -166,11 +172,43 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.kernel_ = kernel
         if not hasattr(self, "seed_"):
             self.seed_ = seed_of(getattr(self, "random_state", 0))
+        return self._drawn()
+
+    def _drawn(self):
+        """Return the map with everything drawn that its seed, kernel and shape lead to."""
         for name, value in self._draw(Stream(self.seed_), self.n_features_in_).items():
             setattr(self, name, value)
-        probe = np.zeros((1, self.n_features_in_))
-        self._n_features_out = int(self._map(probe, namespace(probe)).shape[1])
+        self._n_features_out = int(self._probe(np.zeros(self.n_features_in_)).size)
         return self
+
+    def _probe(self, row):
+        """Return the features of one row."""
+        row = row[None, :]
+        return self._map(row, namespace(row))[0]
+
+    def _recipe(self):
+        """Return what is enough to draw the map again, and features to compare with then."""
+        known = ("seed_", "kernel_", "n_features_in_", "feature_names_in_")
+        state = {name: getattr(self, name) for name in known if hasattr(self, name)}
+        proof = self._probe(_proof_row(self.n_features_in_))[:PROOF]
+        return {"parameters": self.get_params(deep=False), "state": state, "proof": proof}
+
+    @classmethod
+    def _from_recipe(cls, recipe):
+        """Return the map of a recipe, drawn again."""
+        made = cls(**recipe["parameters"])
+        size = int(made.n_components) * int(recipe["state"]["n_features_in_"])
+        if 8 * size > LARGEST_DRAW:
+            raise ValueError(f"a map of {size:,} numbers is too large to be drawn")
+        for name, value in recipe["state"].items():
+            setattr(made, name, value)
+        made._drawn()
+        proof = made._probe(_proof_row(made.n_features_in_))[:PROOF]
+        if not np.allclose(proof, recipe["proof"], rtol=1e-6, atol=1e-9):
+            raise ValueError(
+                "its random features come out differently here; save it with compact=False"
+            )
+        return made
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -178,6 +216,10 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         tags.array_api_support = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _proof_row(n_features):
+    return np.cos(np.arange(n_features) + 1.0)
 
 
 def _look(block):

@@ -1,5 +1,8 @@
-"""Files: tables that are larger than memory, read as streams of blocks."""
+"""Files: models, checkpoints, and tables that are larger than memory."""
 
+from .checkpoint import fit_resumable
+from .model_file import load, save
+from .structure import ModelFileError
 from .tables import TableStream
 
-__all__ = ["TableStream"]
+__all__ = ["ModelFileError", "TableStream", "fit_resumable", "load", "save"]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._frame import column as column_of
 from .._optional import require
 
 #: Rows in a block, by default.
@@ -27,8 +28,10 @@ class TableStream:
     """The rows of a table on disk, as blocks ``(X, y)`` that a machine can learn from.
 
     The table is read block by block, always in the same order; it may be iterated as often as
-    one likes. Columns must hold numbers or truth values without missing entries; the target
-    may hold labels of any kind.
+    one likes. Its blocks are arrays, for which columns must hold numbers or truth values
+    without missing entries; :class:`KernelRegressor` and :class:`KernelClassifier` ask for the
+    columns as they are (:meth:`tables`), where categories, dates and missing entries are
+    welcome. The target may hold labels of any kind.
 
     Parameters
     ----------
@@ -97,7 +100,6 @@ class TableStream:
                     raise ValueError(f"columns: {name!r} is the target; leave it out.")
         if not self.columns:
             raise ValueError(f"No column of {self.path} is left to predict from.")
-        self._assert_numbers()
 
     @property
     def n_rows(self) -> int:
@@ -105,7 +107,23 @@ class TableStream:
         return int(self._dataset.count_rows())
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield blocks of rows and their targets, in the order of the table."""
+        """Yield blocks of rows as numbers, and their targets, in the order of the table."""
+        self._assert_numbers()
+        for batch, seen in self._batches():
+            X = np.empty((batch.num_rows, len(self.columns)), dtype=self.dtype)
+            for j, name in enumerate(self.columns):
+                X[:, j] = self._column(batch, name, seen)
+            yield X, self._targets(batch, seen)
+
+    def tables(self) -> Tables:
+        """Return the blocks with their columns as they are: categories and gaps included.
+
+        :class:`KernelRegressor` and :class:`KernelClassifier` ask for them.
+        """
+        return Tables(self)
+
+    def _batches(self) -> Iterator[tuple[Any, int]]:
+        """Yield record batches, and how many rows came before each."""
         seen = 0
         batches = self._dataset.to_batches(
             columns=[*self.columns, *self.target],
@@ -117,15 +135,14 @@ class TableStream:
             use_threads=False,
         )
         for batch in batches:
-            if batch.num_rows == 0:
-                continue
-            X = np.empty((batch.num_rows, len(self.columns)), dtype=self.dtype)
-            for j, name in enumerate(self.columns):
-                X[:, j] = self._column(batch, name, seen)
-            # Targets keep their own precision, and labels their own kind.
-            targets = [self._column(batch, name, seen) for name in self.target]
-            seen += batch.num_rows
-            yield X, targets[0] if self._single else np.stack(targets, axis=1)
+            if batch.num_rows:
+                yield batch, seen
+                seen += batch.num_rows
+
+    def _targets(self, batch: Any, seen: int) -> np.ndarray:
+        """Return the targets of a batch, which keep their own precision and kind."""
+        targets = [self._column(batch, name, seen) for name in self.target]
+        return targets[0] if self._single else np.stack(targets, axis=1)
 
     def _column(self, batch: Any, name: str, seen: int) -> np.ndarray:
         """Return one column of a batch, which must have no missing values."""
@@ -134,9 +151,10 @@ class TableStream:
             row = seen + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
             raise ValueError(
                 f"Column {name!r} of {self.path} has a missing value in row {row} (counted "
-                "from 0); fill or drop missing values first."
+                "from 0); fill or drop it (KernelRegressor and KernelClassifier fill columns, "
+                "but not targets)."
             )
-        return np.asarray(column.to_numpy(zero_copy_only=False))
+        return column_of(batch, batch.schema.get_field_index(name))
 
     def _assert_numbers(self) -> None:
         pyarrow = require("pyarrow", "tables", "Reading tables")
@@ -147,11 +165,23 @@ class TableStream:
             if not numeric:
                 raise ValueError(
                     f"Column {name!r} of {self.path} has type {kind}, not numbers; leave it out "
-                    "with columns=[...] or encode it first."
+                    "with columns=[...], or use KernelRegressor or KernelClassifier, which encode it."
                 )
 
     def __repr__(self) -> str:
         return f"TableStream({str(self.path)!r}, target={self.target!r}, columns={self.columns!r})"
+
+
+class Tables:
+    """The blocks of a table as record batches with their targets; iterable many times."""
+
+    def __init__(self, stream: TableStream) -> None:
+        self._stream = stream
+
+    def __iter__(self) -> Iterator[tuple[Any, np.ndarray]]:
+        """Yield record batches of the columns, and their targets."""
+        for batch, seen in self._stream._batches():
+            yield batch.select(self._stream.columns), self._stream._targets(batch, seen)
 
 
 def _open(path: Path) -> Any:

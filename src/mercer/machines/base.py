@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -12,7 +11,6 @@ import numpy as np
 from sklearn.base import clone
 
 from .._array import floating_name, is_sparse, to_numpy
-from .._random import Stream
 from .._sklearn import BaseEstimator, HasMethods, Interval, StrOptions, check_rows
 from ..engine.blocks import take
 from ..engine.rows import visit_rows
@@ -29,7 +27,8 @@ from ..features import FeatureMap, KernelColumns
 from ..solvers import RidgeStatistics
 from ..solvers.posterior import DualPosterior, Posterior
 from ..solvers.ridge import Problem
-from .solving import FewRows, KernelRows, solve_again, solve_few_rows, solve_gathered
+from .merging import same_features
+from .solving import FewRows, KernelRows, left_out_error, solve_again, solve_few_rows, solve_gathered
 
 CONSTRAINTS = {
     "features": [HasMethods(["fit", "transform"]), None],
@@ -94,6 +93,7 @@ class RidgeMachine(BaseEstimator):
         for machine, name in ((self, "this machine"), (other, "the other machine")):
             if not hasattr(machine, "solution_"):
                 raise ValueError(f"Nothing to merge: {name} is not fitted.")
+            machine._refuse_compact("merge")
             machine._gather_few_rows()
         self._refuse_second_looks()
         if type(self) is not type(other):
@@ -170,6 +170,7 @@ class RidgeMachine(BaseEstimator):
         """Learn from one more block."""
         self._problem()
         self._refuse_second_looks()
+        self._refuse_compact("partial_fit")
         self._gather_few_rows()
         self._learn([Block(X, y, sample_weight)])
         return self._solve()
@@ -280,12 +281,38 @@ class RidgeMachine(BaseEstimator):
     def _posterior(self, lam):
         """Return the posterior for one λ, made once."""
         if lam not in self._posteriors:
+            self._refuse_compact("The spread of predictions")
             if hasattr(self, "_few_rows"):
                 posterior = DualPosterior(self._few_rows, lam)
             else:
                 posterior = Posterior(self._statistics.total(), lam, self.fit_intercept)
             self._posteriors[lam] = posterior
         return self._posteriors[lam]
+
+    def _stored(self, compact):
+        """Return the state for a model file; if compact, what predictions need and no more."""
+        state = dict(self.__dict__)
+        caches = state.pop("_posteriors", {})
+        if "solution_" in state:
+            if compact:
+                self._before_compact(caches)
+                for name in ("_statistics", "_few_rows", "_sample"):
+                    state.pop(name, None)
+            state["_posteriors"] = {k: v for k, v in caches.items() if isinstance(k, str)}
+        return state
+
+    def _before_compact(self, caches):
+        """Compute what would need what a compact model leaves out."""
+
+    def _refuse_compact(self, what):
+        if hasattr(self, "solution_") and not self._has_sums():
+            raise ValueError(
+                f"{what} needs the sums of the training rows, which this model was saved without; "
+                "save it with compact=False."
+            )
+
+    def _has_sums(self):
+        return hasattr(self, "_statistics") or hasattr(self, "_few_rows")
 
     def _n_learnt(self):
         """Return how many rows were learnt from."""
@@ -294,23 +321,9 @@ class RidgeMachine(BaseEstimator):
 
     def _expected_error(self):
         """Return the mean squared error of left-out rows, as a share of the variance."""
-        solution = self.solution_
         few = getattr(self, "_few_rows", None)
-        if few is None:
-            totals = self._statistics.total()
-            variance = totals.centred(True)[2] / totals.weight
-        else:
-            totals = few
-            variance = np.average((few.Y - few.Y.mean(axis=0)) ** 2, axis=0, weights=few.weights)
-        if len(solution.scores):
-            chosen = np.abs(solution.lams[:, None] - solution.lam).argmin(axis=0)
-            error = solution.scores[chosen, np.arange(len(chosen))]
-        else:
-            # What generalised cross-validation says of the one that was given.
-            used = np.minimum(solution.degrees_of_freedom + self.fit_intercept, totals.counted - 1)
-            error = solution.residual * (totals.counted / (totals.counted - used)) ** 2
-        known = variance > 0
-        return float(np.mean(error[known] / variance[known])) if known.any() else 0.0
+        totals = self._statistics.total() if few is None else few
+        return left_out_error(self.solution_, totals, self.fit_intercept)
 
     def _predictions(self, X, with_variance=False):
         """Return predictions of shape (n_rows, n_targets), and their variances."""
@@ -373,25 +386,3 @@ class RidgeMachine(BaseEstimator):
         if not hasattr(self, "_n_columns"):
             self._n_columns = self._transform(rows_between(X, 0, 1)).shape[1]
         return self._n_columns
-
-
-def same_features(first, second):
-    """Return whether two fitted transformers do the same.
-
-    They are tried on a few random rows; those that do not take numbers are compared whole.
-    """
-    if first is None or second is None:
-        return first is second
-    width = getattr(first, "n_features_in_", None)
-    if width != getattr(second, "n_features_in_", None):
-        return False
-    if width is not None:
-        probe = Stream(0).child("probe").generator().standard_normal((3, width))
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                one, other = (np.asarray(part.transform(probe)) for part in (first, second))
-            return np.array_equal(one, other)
-        except (TypeError, ValueError):
-            pass
-    return pickle.dumps(first) == pickle.dumps(second)

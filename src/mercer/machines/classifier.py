@@ -291,6 +291,9 @@ class FeatureRidgeClassifier(ClassifierMixin, RidgeMachine):
             self._posteriors["scale"] = best_scale(*self._left_out())
         return self._posteriors["scale"]
 
+    def _before_compact(self, caches):
+        caches["scale"] = self._calibrated_scale()
+
     _score_name = "accuracy"
 
     def _expected_score(self):

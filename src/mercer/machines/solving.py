@@ -38,6 +38,20 @@ def solve_again(totals, problem, primal, again):
     return solve(system, totals, problem, held_out)
 
 
+def left_out_error(solution, totals, intercept):
+    """Return the mean squared error of left-out rows, as a share of the targets' variance."""
+    variance = totals.variance()
+    if len(solution.scores):
+        chosen = np.abs(solution.lams[:, None] - solution.lam).argmin(axis=0)
+        error = solution.scores[chosen, np.arange(len(chosen))]
+    else:
+        # What generalised cross-validation says of the one that was given.
+        used = np.minimum(solution.degrees_of_freedom + intercept, totals.counted - 1)
+        error = solution.residual * (totals.counted / (totals.counted - used)) ** 2
+    known = variance > 0
+    return float(np.mean(error[known] / variance[known])) if known.any() else 0.0
+
+
 class FewRows:
     """Fewer rows than features: kept as they are, and centred and weighted for the dual.
 
@@ -67,6 +81,11 @@ class FewRows:
     def means(self, intercept):
         """Return the means that the rows are centred at."""
         return self.z_sum, self.y_sum
+
+    def variance(self):
+        """Return the variance of every target."""
+        mean = np.average(self.Y, axis=0, weights=self.weights)
+        return np.average((self.Y - mean) ** 2, axis=0, weights=self.weights)
 
     def targets(self):
         """Return centred targets, rows scaled by the roots of their weights."""

@@ -160,6 +160,10 @@ class Moments:
         z_mean = self.z_reference + self.z_sum / self.weight
         return z_mean, self.y_reference + self.y_sum / self.weight
 
+    def variance(self) -> np.ndarray:
+        """Return the variance of every target."""
+        return np.maximum(self.y_squares / self.weight - (self.y_sum / self.weight) ** 2, 0.0)
+
     def centred(self, intercept: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return S, B and the squares of the targets, about the means (or about zero)."""
         moved = self.about(*self.means(intercept))

@@ -1,0 +1,173 @@
+"""Model files: arrays in safetensors, structure in JSON, a checksum over both."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .structure import ModelFileError, Packer, Unpacker
+
+#: The version of the format that is written, and the newest that is read.
+FORMAT = 1
+#: What goes wrong when a file is not what it says.
+DAMAGE = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    OSError,
+    RecursionError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+
+
+def save(model: Any, path: str | Path, *, compact: bool = False) -> None:
+    """Write a fitted model to a file, whole or not at all.
+
+    The file is written beside its place, brought to the disk, and then moved there: what was
+    there before stays until the new file is complete.
+
+    Parameters
+    ----------
+    model : estimator
+        A machine, feature map, kernel, encoder, or a pipeline with scikit-learn's scalers,
+        encoders and imputers.
+    path : str or Path
+        The file; by custom it ends in ``.mercer``.
+    compact : bool, default=False
+        Leave out what only further learning and error bars need (sums of products, rows kept
+        for calibration), and keep random maps as seed and shape: kilobytes instead of
+        megabytes. Predictions and probabilities stay the same.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import load_wine
+    >>> import mercer
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = mercer.KernelClassifier().fit(X, y)
+    >>> path = Path(tempfile.mkdtemp()) / "wine.mercer"
+    >>> mercer.save(model, path)
+    >>> bool((mercer.load(path).predict(X) == model.predict(X)).all())
+    True
+    """
+    packer = Packer(compact)
+    structure = packer.pack(model)
+    write(Path(path), {"model": structure}, packer.arrays)
+
+
+def load(path: str | Path) -> Any:
+    """Return the model that a file holds.
+
+    No code of the file is run: it names classes of a fixed list, and holds numbers and texts.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file that :func:`save` has written.
+
+    Returns
+    -------
+    model : estimator
+        Its predictions are those of the model that was saved, bit by bit.
+    """
+    return unpacked(Path(path), "model")
+
+
+def unpacked(path: Path, part: str) -> Any:
+    """Return a part of a file's structure as objects."""
+    content, arrays = read(path)
+    try:
+        return Unpacker(arrays).unpack(content[part])
+    except DAMAGE as error:
+        raise ModelFileError(f"{path} is not a model that mercer can read: {error}.") from error
+
+
+def write(path: Path, content: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+    """Write structure and arrays to a file, atomically."""
+    from safetensors.numpy import save_file
+
+    from .. import __version__
+
+    structure = json.dumps({"version": FORMAT, "mercer": __version__, **content})
+    metadata = {"mercer": structure, "sha256": checksum(structure, arrays)}
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(f"The folder of {path} does not exist; make it first.")
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
+    os.close(handle)
+    try:
+        save_file(arrays, name, metadata=metadata)
+        _to_disk(name)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    if os.name == "posix":
+        _to_disk(path.absolute().parent)
+
+
+def _to_disk(path: str | Path) -> None:
+    """Wait until what was written lies on the disk."""
+    handle = os.open(path, os.O_RDONLY if os.path.isdir(path) else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return structure and arrays of a file whose checksum is right."""
+    from safetensors import SafetensorError, safe_open
+
+    if not path.exists():
+        folder = path.absolute().parent
+        siblings = [other.name for other in folder.iterdir()] if folder.is_dir() else []
+        near = difflib.get_close_matches(path.name, siblings, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise FileNotFoundError(f"There is no file {path}{hint}")
+    try:
+        with safe_open(str(path), framework="numpy") as file:
+            metadata = file.metadata() or {}
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, *DAMAGE) as error:
+        raise ModelFileError(
+            f"{path} is damaged or not a model file ({error}); save the model again."
+        ) from error
+    structure = metadata.get("mercer")
+    if structure is None:
+        raise ModelFileError(f"{path} is a safetensors file, but holds no mercer model.")
+    try:
+        content = json.loads(structure)
+        version = int(content["version"])
+    except DAMAGE as error:
+        raise ModelFileError(f"{path} is damaged: its structure cannot be read.") from error
+    if version > FORMAT:
+        raise ModelFileError(
+            f"{path} was written by mercer {content.get('mercer')} in format {version}, newer than "
+            f"this version reads ({FORMAT}); update with: pip install --upgrade mercer"
+        )
+    if metadata.get("sha256") != checksum(structure, arrays):
+        raise ModelFileError(
+            f"{path} is damaged: its checksum does not fit its content; copy or save it again."
+        )
+    return content, arrays
+
+
+def checksum(structure: str, arrays: dict[str, np.ndarray]) -> str:
+    """Return the SHA-256 of a structure and of arrays, their types and shapes."""
+    digest = hashlib.sha256(structure.encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(f"{name}:{array.dtype.str}:{array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).data if array.size else b"")
+    return digest.hexdigest()

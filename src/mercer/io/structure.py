@@ -1,0 +1,251 @@
+"""Fitted estimators as plain structure and arrays, and back: no pickle, no code.
+
+Everything that may stand in a model file is listed here: plain values, arrays, and the objects
+of :data:`CLASSES`. Whatever else is met is refused, when a file is written as when it is read.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections import Counter
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+#: The classes whose objects may stand in a file, and the modules they live in.
+CLASSES = {
+    **dict.fromkeys(("FeatureRidge",), "mercer.machines.regressor"),
+    **dict.fromkeys(("FeatureRidgeClassifier",), "mercer.machines.classifier"),
+    **dict.fromkeys(("KernelRegressor",), "mercer.machines.kernel_regressor"),
+    **dict.fromkeys(("KernelClassifier",), "mercer.machines.kernel_classifier"),
+    **dict.fromkeys(("FitReport",), "mercer.machines.report"),
+    **dict.fromkeys(("Method",), "mercer.machines.choosing"),
+    **dict.fromkeys(("FewRows", "KernelRows"), "mercer.machines.solving"),
+    **dict.fromkeys(("Solution",), "mercer.solvers.ridge"),
+    **dict.fromkeys(("Moments", "RidgeStatistics"), "mercer.solvers.statistics"),
+    **dict.fromkeys(("RowSample",), "mercer.engine.sample"),
+    **dict.fromkeys(("RandomFourier",), "mercer.features.fourier"),
+    **dict.fromkeys(("ArcCosineFeatures",), "mercer.features.arccosine"),
+    **dict.fromkeys(("KernelColumns",), "mercer.features.exact"),
+    **dict.fromkeys(("TableEncoder",), "mercer.features.encoder"),
+    **dict.fromkeys(("TableSummary",), "mercer.features.table_summary"),
+    **dict.fromkeys(("RowSummary",), "mercer.kernels.lengthscale"),
+    **dict.fromkeys(("DenseProjection",), "mercer.sketches.projection"),
+    **dict.fromkeys(("HadamardProjection",), "mercer.sketches.hadamard"),
+    **dict.fromkeys(("FastfoodProjection",), "mercer.sketches.fastfood"),
+    **dict.fromkeys(("Gaussian",), "mercer.kernels.gaussian"),
+    **dict.fromkeys(("Laplace", "ProductLaplace"), "mercer.kernels.laplace"),
+    **dict.fromkeys(("Matern",), "mercer.kernels.matern"),
+    **dict.fromkeys(("Exponential", "Polynomial"), "mercer.kernels.dot_product"),
+    **dict.fromkeys(("ArcCosine", "NNGP", "NTK"), "mercer.kernels.relu"),
+    **dict.fromkeys(("Sum", "Product", "Scaled"), "mercer.kernels.algebra"),
+    **dict.fromkeys(("Pipeline", "FeatureUnion"), "sklearn.pipeline"),
+    **dict.fromkeys(("ColumnTransformer",), "sklearn.compose"),
+    **dict.fromkeys(
+        (
+            "MinMaxScaler",
+            "MaxAbsScaler",
+            "Normalizer",
+            "OneHotEncoder",
+            "OrdinalEncoder",
+            "PolynomialFeatures",
+            "QuantileTransformer",
+            "RobustScaler",
+            "StandardScaler",
+        ),
+        "sklearn.preprocessing",
+    ),
+    **dict.fromkeys(("SimpleImputer",), "sklearn.impute"),
+    **dict.fromkeys(("PCA", "TruncatedSVD"), "sklearn.decomposition"),
+    **dict.fromkeys(("VarianceThreshold",), "sklearn.feature_selection"),
+}
+#: Kinds of arrays that are stored as they are; texts and objects go into the structure.
+STORED_KINDS = "biuf"
+
+
+class ModelFileError(ValueError):
+    """A model file that cannot be written, or cannot be trusted."""
+
+
+class Packer:
+    """Turns objects into a structure of plain values and a dictionary of arrays.
+
+    Parameters
+    ----------
+    compact : bool
+        Leave out what only further learning needs, and keep maps as seed and shape.
+    """
+
+    def __init__(self, compact: bool) -> None:
+        self.compact = compact
+        self.arrays: dict[str, np.ndarray] = {}
+        self._names: dict[int, str] = {}
+        self._kept: list[Any] = []
+
+    def pack(self, value: Any, where: str = "model") -> Any:
+        """Return the structure of a value."""
+        if value is None or isinstance(value, (bool, str)):
+            return value
+        if isinstance(value, np.ndarray):
+            return self._array(value, where)
+        if isinstance(value, (np.generic,)):
+            return {"scalar": self.pack(value.item(), where), "dtype": value.dtype.name}
+        if isinstance(value, int):
+            return value
+        if isinstance(value, float):
+            return value if math.isfinite(value) else {"float": repr(value)}
+        if isinstance(value, (list, tuple, set)):
+            items = [self.pack(item, f"{where}[{k}]") for k, item in enumerate(value)]
+            return items if isinstance(value, list) else {type(value).__name__: items}
+        if isinstance(value, dict):
+            pairs = [[self.pack(k, where), self.pack(v, f"{where}[{k!r}]")] for k, v in value.items()]
+            return {"counter" if isinstance(value, Counter) else "dict": pairs}
+        if isinstance(value, slice):
+            return {"slice": [self.pack(part, where) for part in (value.start, value.stop, value.step)]}
+        if isinstance(value, np.dtype):
+            return {"dtype": value.str}
+        if isinstance(value, datetime.date):
+            return {"date": value.isoformat()}
+        if isinstance(value, np.random.Generator):
+            return {"philox": self.pack(value.bit_generator.state, where)}
+        return self._object(value, where)
+
+    def _array(self, array: np.ndarray, where: str) -> Any:
+        if array.dtype.kind in STORED_KINDS:
+            name = self._names.get(id(array))
+            if name is None:
+                name = self._names[id(array)] = f"a{len(self.arrays)}"
+                self._kept.append(array)
+                by_columns = array.ndim > 1 and array.flags.f_contiguous
+                self.arrays[name] = np.ascontiguousarray(array.T if by_columns else array)
+            by_columns = array.ndim > 1 and array.flags.f_contiguous
+            return {
+                "array": name,
+                "order": "F" if by_columns else "C",
+                "writeable": bool(array.flags.writeable),
+            }
+        if array.dtype.kind not in "OU":
+            raise ModelFileError(
+                f"{where} is an array of {array.dtype}, which a model file cannot hold."
+            )
+        items = [self.pack(item, where) for item in array.ravel().tolist()]
+        return {"objects": items, "shape": list(array.shape), "dtype": array.dtype.str}
+
+    def _object(self, value: Any, where: str) -> Any:
+        name = type(value).__name__
+        if CLASSES.get(name) is None or class_of(name) is not type(value):
+            raise ModelFileError(
+                f"{where} is a {type(value).__module__}.{name}, which a model file cannot hold; "
+                "it holds mercer's own estimators and these of scikit-learn: "
+                + ", ".join(key for key, module in CLASSES.items() if module.startswith("sklearn"))
+                + "."
+            )
+        if self.compact and hasattr(value, "_recipe") and hasattr(value, "seed_"):
+            recipe = value._recipe()
+            return {"drawn": name, "recipe": {k: self.pack(v, where) for k, v in recipe.items()}}
+        state = value._stored(self.compact) if hasattr(value, "_stored") else dict(value.__dict__)
+        return {
+            "object": name,
+            "state": {key: self.pack(part, f"{where}.{key}") for key, part in state.items()},
+        }
+
+
+class Unpacker:
+    """Makes objects of what a :class:`Packer` has written.
+
+    Parameters
+    ----------
+    arrays : dict of str to array
+        The arrays of the file.
+    """
+
+    def __init__(self, arrays: dict[str, np.ndarray]) -> None:
+        self._arrays = arrays
+
+    def unpack(self, node: Any) -> Any:
+        """Return the value that a structure stands for."""
+        if node is None or isinstance(node, (bool, int, float, str)):
+            return node
+        if isinstance(node, list):
+            return [self.unpack(item) for item in node]
+        kind = next(iter(node))
+        maker = getattr(self, f"_{kind}", None) if kind in KINDS else None
+        if maker is None:
+            raise ModelFileError(f"it holds something unknown, {kind!r}")
+        return maker(node)
+
+    def _array(self, node: Any) -> np.ndarray:
+        stored = self._arrays[node["array"]]
+        array = stored.T if node["order"] == "F" else stored
+        array.flags.writeable = bool(node["writeable"])
+        return array
+
+    def _objects(self, node: Any) -> np.ndarray:
+        dtype = np.dtype(node["dtype"])
+        if dtype.kind not in "OU":
+            raise ModelFileError(f"it holds an array of {dtype}")
+        found = np.empty(len(node["objects"]), dtype=object)
+        found[:] = [self.unpack(item) for item in node["objects"]]
+        return found.reshape(node["shape"]).astype(dtype)
+
+    def _scalar(self, node: Any) -> Any:
+        return np.dtype(node["dtype"]).type(self.unpack(node["scalar"]))
+
+    def _float(self, node: Any) -> float:
+        return float(node["float"])
+
+    def _tuple(self, node: Any) -> tuple:
+        return tuple(self.unpack(item) for item in node["tuple"])
+
+    def _set(self, node: Any) -> set:
+        return {self.unpack(item) for item in node["set"]}
+
+    def _dict(self, node: Any) -> dict:
+        return {self.unpack(key): self.unpack(value) for key, value in node["dict"]}
+
+    def _counter(self, node: Any) -> Counter:
+        return Counter({self.unpack(key): self.unpack(value) for key, value in node["counter"]})
+
+    def _slice(self, node: Any) -> slice:
+        return slice(*(self.unpack(part) for part in node["slice"]))
+
+    def _dtype(self, node: Any) -> np.dtype:
+        return np.dtype(node["dtype"])
+
+    def _date(self, node: Any) -> datetime.date:
+        text = node["date"]
+        whole = datetime.datetime if "T" in text else datetime.date
+        return whole.fromisoformat(text)
+
+    def _philox(self, node: Any) -> np.random.Generator:
+        generator = np.random.Generator(np.random.Philox(0))
+        generator.bit_generator.state = self.unpack(node["philox"])
+        return generator
+
+    def _object(self, node: Any) -> Any:
+        made = object.__new__(class_of(node["object"]))
+        for name, part in node["state"].items():
+            if name.startswith("__"):
+                raise ModelFileError(f"it sets {name!r}")
+            made.__dict__[name] = self.unpack(part)
+        return made
+
+    def _drawn(self, node: Any) -> Any:
+        recipe = {name: self.unpack(part) for name, part in node["recipe"].items()}
+        kind = class_of(node["drawn"])
+        if not hasattr(kind, "_from_recipe"):
+            raise ModelFileError(f"a {node['drawn']} cannot be drawn anew")
+        return kind._from_recipe(recipe)
+
+
+#: The kinds of nodes that a file may hold.
+KINDS = {name[1:] for name in vars(Unpacker) if name.startswith("_") and not name.startswith("__")}
+
+
+def class_of(name: Any) -> Any:
+    """Return the class of a name that may stand in a file."""
+    if name not in CLASSES:
+        raise ModelFileError(f"it holds an object of class {name!r}, which is not on the list")
+    return getattr(import_module(CLASSES[name]), name)
