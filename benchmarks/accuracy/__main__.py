@@ -7,21 +7,34 @@ from pathlib import Path
 import click
 
 from ..report import RESULTS, publish
-from . import arccosine, gaussian
+from . import arccosine, gaussian, tables
 
 BENCHMARKS = {"arccosine": arccosine.run, "gaussian": gaussian.run}
+#: Those that need a folder of data, and take long; run with ``--only``.
+ON_DATA = {"tables": tables.run}
 
 
 @click.command()
-@click.option("--only", type=click.Choice(list(BENCHMARKS)), help="Run this one only.")
+@click.option("--only", type=click.Choice([*BENCHMARKS, *ON_DATA]), help="Run this one only.")
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     default=RESULTS,
     help="Folder of the results.  [default: benchmarks/results]",
 )
-def main(only: str | None, out: Path) -> None:
-    """Measure the error of feature maps at equal dimension."""
+@click.option(
+    "--data",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    envvar="MERCER_DATA",
+    help="Folder of the data sets, for --only tables.  [env: MERCER_DATA]",
+)
+def main(only: str | None, out: Path, data: Path | None) -> None:
+    """Measure the error of feature maps at equal dimension, and of models on real tables."""
+    if only in ON_DATA:
+        if data is None:
+            raise click.UsageError(f"--only {only} needs --data FOLDER (or MERCER_DATA).")
+        publish(f"accuracy_{only}", ON_DATA[only](data), out)
+        return
     for name, run in BENCHMARKS.items():
         if only in (None, name):
             publish(f"accuracy_{name}", run(), out)

@@ -102,8 +102,10 @@ def _from_polars(values: Any) -> np.ndarray:
 
 
 def _from_arrow(values: Any) -> np.ndarray:
-    import pyarrow
-    from pyarrow import types
+    from ._optional import require
+
+    pyarrow = require("pyarrow", "tables", "Reading tables")
+    types = pyarrow.types
 
     dtype = values.type
     if types.is_dictionary(dtype):
@@ -130,8 +132,10 @@ def _plain(values: Any) -> Any:
 
 
 def _numbers(found: np.ndarray) -> np.ndarray:
-    """Return objects as floats or dates if they are that (``None`` is missing), else as they are."""
-    if all(value is None or isinstance(value, (int, float, np.number, np.bool_)) for value in found):
+    """Return objects as floats or dates if they are that; ``None`` is missing."""
+    if all(
+        value is None or isinstance(value, (int, float, np.number, np.bool_)) for value in found
+    ):
         return found.astype(float)
     if all(value is None or isinstance(value, date) for value in found):
         return found.astype("datetime64[us]")

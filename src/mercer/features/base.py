@@ -20,7 +20,6 @@ from .._sklearn import (
 from ..engine.rows import map_rows, visit_rows
 from ..kernels.lengthscale import RowSummary
 
-
 #: Features that show whether a map was drawn as before.
 PROOF = 64
 #: Bytes of random numbers that a stored recipe may ask for.

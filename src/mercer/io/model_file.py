@@ -5,13 +5,12 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .atomic import replacing
 from .structure import ModelFileError, Packer, Unpacker
 
 #: The version of the format that is written, and the newest that is read.
@@ -101,28 +100,8 @@ def write(path: Path, content: dict[str, Any], arrays: dict[str, np.ndarray]) ->
 
     structure = json.dumps({"version": FORMAT, "mercer": __version__, **content})
     metadata = {"mercer": structure, "sha256": checksum(structure, arrays)}
-    if not path.absolute().parent.is_dir():
-        raise FileNotFoundError(f"The folder of {path} does not exist; make it first.")
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
-    os.close(handle)
-    try:
+    with replacing(path) as name:
         save_file(arrays, name, metadata=metadata)
-        _to_disk(name)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    if os.name == "posix":
-        _to_disk(path.absolute().parent)
-
-
-def _to_disk(path: str | Path) -> None:
-    """Wait until what was written lies on the disk."""
-    handle = os.open(path, os.O_RDONLY if os.path.isdir(path) else os.O_RDWR)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -14,53 +14,51 @@ from typing import Any
 
 import numpy as np
 
-#: The classes whose objects may stand in a file, and the modules they live in.
-CLASSES = {
-    **dict.fromkeys(("FeatureRidge",), "mercer.machines.regressor"),
-    **dict.fromkeys(("FeatureRidgeClassifier",), "mercer.machines.classifier"),
-    **dict.fromkeys(("KernelRegressor",), "mercer.machines.kernel_regressor"),
-    **dict.fromkeys(("KernelClassifier",), "mercer.machines.kernel_classifier"),
-    **dict.fromkeys(("FitReport",), "mercer.machines.report"),
-    **dict.fromkeys(("Method",), "mercer.machines.choosing"),
-    **dict.fromkeys(("FewRows", "KernelRows"), "mercer.machines.solving"),
-    **dict.fromkeys(("Solution",), "mercer.solvers.ridge"),
-    **dict.fromkeys(("Moments", "RidgeStatistics"), "mercer.solvers.statistics"),
-    **dict.fromkeys(("RowSample",), "mercer.engine.sample"),
-    **dict.fromkeys(("RandomFourier",), "mercer.features.fourier"),
-    **dict.fromkeys(("ArcCosineFeatures",), "mercer.features.arccosine"),
-    **dict.fromkeys(("KernelColumns",), "mercer.features.exact"),
-    **dict.fromkeys(("TableEncoder",), "mercer.features.encoder"),
-    **dict.fromkeys(("TableSummary",), "mercer.features.table_summary"),
-    **dict.fromkeys(("RowSummary",), "mercer.kernels.lengthscale"),
-    **dict.fromkeys(("DenseProjection",), "mercer.sketches.projection"),
-    **dict.fromkeys(("HadamardProjection",), "mercer.sketches.hadamard"),
-    **dict.fromkeys(("FastfoodProjection",), "mercer.sketches.fastfood"),
-    **dict.fromkeys(("Gaussian",), "mercer.kernels.gaussian"),
-    **dict.fromkeys(("Laplace", "ProductLaplace"), "mercer.kernels.laplace"),
-    **dict.fromkeys(("Matern",), "mercer.kernels.matern"),
-    **dict.fromkeys(("Exponential", "Polynomial"), "mercer.kernels.dot_product"),
-    **dict.fromkeys(("ArcCosine", "NNGP", "NTK"), "mercer.kernels.relu"),
-    **dict.fromkeys(("Sum", "Product", "Scaled"), "mercer.kernels.algebra"),
-    **dict.fromkeys(("Pipeline", "FeatureUnion"), "sklearn.pipeline"),
-    **dict.fromkeys(("ColumnTransformer",), "sklearn.compose"),
-    **dict.fromkeys(
-        (
-            "MinMaxScaler",
-            "MaxAbsScaler",
-            "Normalizer",
-            "OneHotEncoder",
-            "OrdinalEncoder",
-            "PolynomialFeatures",
-            "QuantileTransformer",
-            "RobustScaler",
-            "StandardScaler",
-        ),
-        "sklearn.preprocessing",
+#: The classes whose objects may stand in a file, by the modules they live in.
+MODULES = {
+    "mercer.machines.regressor": ("FeatureRidge",),
+    "mercer.machines.classifier": ("FeatureRidgeClassifier",),
+    "mercer.machines.kernel_regressor": ("KernelRegressor",),
+    "mercer.machines.kernel_classifier": ("KernelClassifier",),
+    "mercer.machines.report": ("FitReport",),
+    "mercer.machines.choosing": ("Method",),
+    "mercer.machines.solving": ("FewRows", "KernelRows"),
+    "mercer.solvers.ridge": ("Solution",),
+    "mercer.solvers.statistics": ("Moments", "RidgeStatistics"),
+    "mercer.engine.sample": ("RowSample",),
+    "mercer.features.fourier": ("RandomFourier",),
+    "mercer.features.arccosine": ("ArcCosineFeatures",),
+    "mercer.features.exact": ("KernelColumns",),
+    "mercer.features.encoder": ("TableEncoder",),
+    "mercer.features.table_summary": ("TableSummary",),
+    "mercer.kernels.lengthscale": ("RowSummary",),
+    "mercer.sketches.projection": ("DenseProjection",),
+    "mercer.sketches.hadamard": ("HadamardProjection",),
+    "mercer.sketches.fastfood": ("FastfoodProjection",),
+    "mercer.kernels.gaussian": ("Gaussian",),
+    "mercer.kernels.laplace": ("Laplace", "ProductLaplace"),
+    "mercer.kernels.matern": ("Matern",),
+    "mercer.kernels.dot_product": ("Exponential", "Polynomial"),
+    "mercer.kernels.relu": ("ArcCosine", "NNGP", "NTK"),
+    "mercer.kernels.algebra": ("Sum", "Product", "Scaled"),
+    "sklearn.pipeline": ("Pipeline", "FeatureUnion"),
+    "sklearn.compose": ("ColumnTransformer",),
+    "sklearn.preprocessing": (
+        "MaxAbsScaler",
+        "MinMaxScaler",
+        "Normalizer",
+        "OneHotEncoder",
+        "OrdinalEncoder",
+        "PolynomialFeatures",
+        "QuantileTransformer",
+        "RobustScaler",
+        "StandardScaler",
     ),
-    **dict.fromkeys(("SimpleImputer",), "sklearn.impute"),
-    **dict.fromkeys(("PCA", "TruncatedSVD"), "sklearn.decomposition"),
-    **dict.fromkeys(("VarianceThreshold",), "sklearn.feature_selection"),
+    "sklearn.impute": ("SimpleImputer",),
+    "sklearn.decomposition": ("PCA", "TruncatedSVD"),
+    "sklearn.feature_selection": ("VarianceThreshold",),
 }
+CLASSES = {name: module for module, names in MODULES.items() for name in names}
 #: Kinds of arrays that are stored as they are; texts and objects go into the structure.
 STORED_KINDS = "biuf"
 
@@ -100,10 +98,14 @@ class Packer:
             items = [self.pack(item, f"{where}[{k}]") for k, item in enumerate(value)]
             return items if isinstance(value, list) else {type(value).__name__: items}
         if isinstance(value, dict):
-            pairs = [[self.pack(k, where), self.pack(v, f"{where}[{k!r}]")] for k, v in value.items()]
+            pairs = [
+                [self.pack(k, where), self.pack(v, f"{where}[{k!r}]")] for k, v in value.items()
+            ]
             return {"counter" if isinstance(value, Counter) else "dict": pairs}
         if isinstance(value, slice):
-            return {"slice": [self.pack(part, where) for part in (value.start, value.stop, value.step)]}
+            return {
+                "slice": [self.pack(part, where) for part in (value.start, value.stop, value.step)]
+            }
         if isinstance(value, np.dtype):
             return {"dtype": value.str}
         if isinstance(value, datetime.date):

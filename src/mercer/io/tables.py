@@ -37,8 +37,8 @@ class TableStream:
     ----------
     path : str or Path
         A Parquet, Arrow (Feather) or CSV file, or a folder of such files of one kind.
-    target : str or list of str
-        The column, or columns, to predict.
+    target : str, list of str or None
+        The column, or columns, to predict; ``None`` for rows without targets.
     columns : list of str, default=None
         The columns to predict from; ``None`` means all others.
     block_rows : int, default=65536
@@ -71,7 +71,7 @@ class TableStream:
     def __init__(
         self,
         path: str | Path,
-        target: str | Sequence[str],
+        target: str | Sequence[str] | None,
         *,
         columns: Sequence[str] | None = None,
         block_rows: int = BLOCK_ROWS,
@@ -86,7 +86,7 @@ class TableStream:
         self.dtype = dtype
         self._dataset = _open(self.path)
         self._single = isinstance(target, str)
-        self.target = [target] if isinstance(target, str) else list(target)
+        self.target = [target] if isinstance(target, str) else list(target or ())
         names = list(self._dataset.schema.names)
         for name in self.target:
             _assert_column(name, names, "target")
@@ -142,7 +142,9 @@ class TableStream:
     def _targets(self, batch: Any, seen: int) -> np.ndarray:
         """Return the targets of a batch, which keep their own precision and kind."""
         targets = [self._column(batch, name, seen) for name in self.target]
-        return targets[0] if self._single else np.stack(targets, axis=1)
+        if self._single:
+            return targets[0]
+        return np.stack(targets, axis=1) if targets else np.empty((batch.num_rows, 0))
 
     def _column(self, batch: Any, name: str, seen: int) -> np.ndarray:
         """Return one column of a batch, which must have no missing values."""
@@ -165,7 +167,7 @@ class TableStream:
             if not numeric:
                 raise ValueError(
                     f"Column {name!r} of {self.path} has type {kind}, not numbers; leave it out "
-                    "with columns=[...], or use KernelRegressor or KernelClassifier, which encode it."
+                    "with columns=[...], or use KernelRegressor or KernelClassifier."
                 )
 
     def __repr__(self) -> str:

@@ -28,7 +28,14 @@ from ..solvers import RidgeStatistics
 from ..solvers.posterior import DualPosterior, Posterior
 from ..solvers.ridge import Problem
 from .merging import same_features
-from .solving import FewRows, KernelRows, left_out_error, solve_again, solve_few_rows, solve_gathered
+from .solving import (
+    FewRows,
+    KernelRows,
+    left_out_error,
+    solve_again,
+    solve_few_rows,
+    solve_gathered,
+)
 
 CONSTRAINTS = {
     "features": [HasMethods(["fit", "transform"]), None],
@@ -195,8 +202,8 @@ class RidgeMachine(BaseEstimator):
                 encoded = self._encode(block.y, X.shape[0], first=False)
                 weights = self._weights(block.y, block.weights, streaming=True)
                 weights = as_weights(weights, X.shape[0])
-                for X, encoded, weights in sliced(X, encoded, weights, self._block_rows(X)):
-                    yield self._transform(X), self._expand(encoded), weights
+                for part in sliced(X, encoded, weights, self._block_rows(X)):
+                    yield self._transform(part.X), self._expand(part.y), part.weights
 
         self._solve(None if once else again)
 

@@ -38,7 +38,7 @@ PILOT_ROWS, PILOT_COMPONENTS = 4096, 512
 #: How far a lengthscale may be from the median distance, and the gain worth a step there.
 FACTORS, GAIN = (2.0**-5, 2.0**3), 0.002
 #: Arrays of the size of the kernel matrix, or of the sums of products, that a fit holds at most.
-EXACT_COPIES, SUMS_COPIES = 5, 4
+EXACT_COPIES, SUMS_COPIES = 5, 10
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def choose_method(n_rows, n_components, approximation, featured):
         Whether there is a feature map for the kernel.
     """
     budget = settings().memory
-    if approximation == "features" or n_components != "auto" and approximation == "auto":
+    if approximation == "features" or (n_components != "auto" and approximation == "auto"):
         if not featured:
             raise ValueError(
                 "There is no feature map for this kernel; use approximation='exact', or one of "

@@ -39,7 +39,7 @@ from .choosing import (
     choose_method,
     named_kernel,
 )
-from .report import FitReport
+from .report import FitReport, shortened
 
 CONSTRAINTS = {
     "kernel": [Kernel, str, None],
@@ -125,6 +125,8 @@ class KernelMachine(BaseEstimator):
 
     def _source(self, X, y, sample_weight):
         """Return blocks of raw rows with checked targets, to be iterated as often as needed."""
+        name = getattr(X, "target", None) if is_stream(X) else getattr(y, "name", None)
+        self.target_name_ = ", ".join(name) if isinstance(name, list) else name
         if is_stream(X):
             if y is not None or sample_weight is not None:
                 raise ValueError(
@@ -174,7 +176,7 @@ class KernelMachine(BaseEstimator):
     def _refuse_constant(self, encoder, n_rows):
         if encoder._n_features_out == int(encoder.constant is not None):
             raise ValueError(
-                f"All {encoder.n_features_in_} column(s) of X are constant (n_samples={n_rows}), so "
+                f"All {encoder.n_features_in_} column(s) of X are constant (n_samples={n_rows}): "
                 "there is nothing to learn from; check that the right columns were passed."
             )
 
@@ -250,7 +252,7 @@ class KernelMachine(BaseEstimator):
             n_rows=n_rows,
             n_columns=self.n_features_in_,
             encoding=self._encoding(),
-            kernel=repr(self.kernel_),
+            kernel=shortened(repr(self.kernel_)),
             kernel_reason=self._kernel_reason,
             method=method.name,
             method_reason=method.reason,
@@ -328,8 +330,8 @@ class _Stream:
         blocks = iter(self)
         first = next(blocks)
         warnings.warn(
-            f"A stream that can be seen once only: columns, kernel and lengthscale are those of its "
-            f"first block ({first.X.shape[0]} rows); give a list of blocks or a TableStream to "
+            "A stream that can be seen once only: columns, kernel and lengthscale are those of "
+            f"its first block ({first.X.shape[0]} rows); give a list of blocks or a TableStream to "
             "have them from all rows.",
             UserWarning,
             stacklevel=5,

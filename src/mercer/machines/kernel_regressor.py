@@ -42,6 +42,8 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         What was chosen, why, and what to expect.
     kernel_ : Kernel
         The kernel.
+    target_name_ : str or None
+        The name of the target, where the data had one.
     encoder_ : TableEncoder
         The fitted encoder.
     machine_ : FeatureRidge

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass
 
 
@@ -80,7 +81,9 @@ class FitReport:
 
     def lines(self) -> list[tuple[str, str]]:
         """Return pairs of a heading and a sentence."""
-        method = "the exact kernel" if self.n_components is None else f"{self.n_components:,} features"
+        method = (
+            "the exact kernel" if self.n_components is None else f"{self.n_components:,} features"
+        )
         linear = "not measured" if self.linear_score is None else f"{self.linear_score:.3f}"
         found = [
             ("data", f"{self.n_rows:,} rows, {self.n_columns:,} columns: {self.encoding}"),
@@ -107,3 +110,14 @@ class FitReport:
 
     def __str__(self) -> str:
         return "\n".join(f"{heading:<9} {sentence}" for heading, sentence in self.lines())
+
+
+def shortened(text: str) -> str:
+    """Return a text whose long numbers are cut to four digits.
+
+    Examples
+    --------
+    >>> shortened("Gaussian(lengthscale=1.0085943729614786)")
+    'Gaussian(lengthscale=1.009)'
+    """
+    return re.sub(r"\d+\.\d{4,}(e[+-]?\d+)?", lambda found: f"{float(found[0]):.4g}", text)

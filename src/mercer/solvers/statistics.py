@@ -12,7 +12,6 @@ from scipy.linalg import blas
 
 from .._random import Stream
 
-
 #: Rows of a triangle to mirror together: both sides of it stay in the cache.
 MIRRORED = 128
 

@@ -1,0 +1,163 @@
+"""Data as the commands take it: tables on disk, and NumPy's files."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+ENDINGS = ".csv, .parquet, .arrow, .feather, .npz, .npy"
+#: Rows of a NumPy file to handle at a time.
+BLOCK_ROWS = 65_536
+
+
+class Arrays:
+    """Blocks of arrays at hand, in the way of a table on disk."""
+
+    def __init__(self, X: Any, y: Any, target: list[str]) -> None:
+        self.X, self.y, self.target = X, y, target
+        self.n_rows = int(X.shape[0])
+
+    def tables(self) -> Arrays:
+        """Return the blocks; arrays have no other form."""
+        return self
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        for start in range(0, self.n_rows, BLOCK_ROWS):
+            rows = slice(start, start + BLOCK_ROWS)
+            yield self.X[rows], None if self.y is None else self.y[rows]
+
+
+class Watched:
+    """A stream that tells how far it has got; every pass is told anew."""
+
+    def __init__(self, stream: Any, told: Callable[[int, int, int], object]) -> None:
+        self._stream, self._told = stream, told
+        self.target, self.n_rows = stream.target, stream.n_rows
+        self._passes = 0
+
+    def tables(self) -> Watched:
+        """Return the blocks with their columns as they are."""
+        return self
+
+    def __iter__(self) -> Iterator[Any]:
+        self._passes += 1
+        done = 0
+        for block in self._stream.tables():
+            yield block
+            done += block[0].shape[0]
+            self._told(self._passes, done, self.n_rows)
+
+
+def open_rows(
+    path: Path, target: str | None, columns: list[str] | None, drop: tuple[str, ...]
+) -> Any:
+    """Return the data as blocks that can be read again.
+
+    Parameters
+    ----------
+    path : Path
+        A table, a folder of tables, or a NumPy file.
+    target : str or None
+        The column to predict; of a ``.npz`` file the array, of ``.npy`` the column's number.
+    columns : list of str or None
+        The columns to use; ``None`` means all others.
+    drop : tuple of str
+        Columns to leave out.
+    """
+    if path.suffix.lower() in (".npz", ".npy"):
+        return _arrays(path, target, columns)
+    from ..io import TableStream
+
+    try:
+        if drop:
+            names = TableStream(path, None).columns
+            for name in drop:
+                assert_known(name, names, "--drop")
+            columns = [name for name in names if name not in drop and name != target]
+        stream = TableStream(path, target, columns=columns)
+    except (ValueError, FileNotFoundError) as error:
+        raise click.UsageError(str(error)) from error
+    if stream.n_rows == 0:
+        raise click.UsageError(f"{path} has no rows.")
+    return stream
+
+
+def assert_known(name: str, names: list[str], option: str) -> None:
+    """Refuse a column that does not exist, with the nearest name there is."""
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}."
+        raise click.UsageError(f"{option}: there is no column {name!r}; {hint}")
+
+
+def _arrays(path: Path, target: str | None, columns: list[str] | None) -> Arrays:
+    import numpy as np
+
+    if columns is not None:
+        raise click.UsageError(f"{path}: columns of NumPy files have no names.")
+    try:
+        content = np.load(path, allow_pickle=False, mmap_mode="r")
+    except FileNotFoundError:
+        raise click.UsageError(f"There is no file {path}.") from None
+    except (OSError, ValueError) as error:
+        raise click.UsageError(f"{path} cannot be read: {error}") from error
+    if path.suffix.lower() == ".npy":
+        if content.ndim != 2:
+            raise click.UsageError(
+                f"{path} must hold two dimensions, but its shape is {content.shape}."
+            )
+        return _column_out(content, target, path)
+    names = list(content)
+    wide = [name for name in names if content[name].ndim == 2]
+    if "X" not in wide and len(wide) != 1:
+        raise click.UsageError(
+            f"{path} must hold the rows as an array 'X', but it holds {', '.join(names)}."
+        )
+    X = content["X" if "X" in wide else wide[0]]
+    if target is None:
+        return Arrays(X, None, [])
+    assert_known(target, [name for name in names if content[name].ndim == 1], "--target")
+    if len(content[target]) != len(X):
+        raise click.UsageError(
+            f"{path}: the rows are {len(X)}, but {target!r} has {len(content[target])} entries."
+        )
+    return Arrays(X, content[target], [target])
+
+
+def _column_out(X: Any, target: str | None, path: Path) -> Arrays:
+    """Return one column of a matrix as the target."""
+    import numpy as np
+
+    if target is None:
+        return Arrays(X, None, [])
+    width = X.shape[1]
+    if not target.lstrip("-").isdigit() or not -width <= int(target) < width:
+        raise click.UsageError(
+            f"--target: {path} has no names; give the number of a column, 0 to {width - 1} (or -1 "
+            "for the last)."
+        )
+    number = int(target) % width
+    return Arrays(np.delete(X, number, axis=1), X[:, number], [str(number)])
+
+
+def detect_task(stream: Any) -> tuple[str, str]:
+    """Return classification or regression, and why, from the first block of the target."""
+    import numpy as np
+
+    _, y = next(iter(stream.tables()))
+    y = np.asarray(y)
+    if y.ndim == 2:
+        return "regression", "there are several targets"
+    distinct = np.unique(y.astype(str) if y.dtype.kind == "O" else y)
+    count = len(distinct)
+    if y.dtype.kind not in "iuf":
+        return "classification", f"the target holds labels ({count} different ones)"
+    whole = y.dtype.kind in "iu" or bool((y == np.round(y)).all())
+    most = 30 if y.dtype.kind in "iu" else 10
+    if whole and count <= most and count < max(3, len(y) / 4):
+        return "classification", f"the target holds {count} different whole numbers"
+    return "regression", f"the target holds numbers ({count:,} different ones in the first rows)"

@@ -1,0 +1,75 @@
+"""What commands show, and how they fail: one sentence, exit status 1."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+#: What bad data, bad files and missing packages raise.
+EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError, ArithmeticError)
+
+
+def explained(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a command that tells expected errors in a sentence instead of a trace."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, **options: Any) -> Any:
+        try:
+            return command(*arguments, **options)
+        except EXPECTED as error:
+            text = " ".join(str(error).split()) or type(error).__name__
+            raise click.ClickException(text) from error
+
+    return run
+
+
+@contextmanager
+def bar(wanted: bool) -> Iterator[Callable[[int, int, int], object]]:
+    """Yield a function ``told(pass, done, total)`` that moves a bar on a terminal."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    console = Console(stderr=True)
+    if not wanted or not console.is_terminal:
+        yield lambda number, done, total: None
+        return
+    names = {1: "reading columns", 2: "comparing kernels", 3: "learning"}
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as progress:
+        tasks: dict[int, Any] = {}
+
+        def told(number: int, done: int, total: int) -> None:
+            if number not in tasks:
+                tasks[number] = progress.add_task(names.get(number, f"pass {number}"), total=total)
+            progress.update(tasks[number], completed=done)
+
+        yield told
+
+
+def facts(pairs: list[tuple[str, str]]) -> None:
+    """Print pairs of a heading and a sentence, the sentences aligned."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(show_header=False, box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for heading, sentence in pairs:
+        table.add_row(heading, Text(sentence))
+    Console().print(table)

@@ -1,0 +1,80 @@
+"""``mercer score``: how good a saved model is on a table whose targets are known."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ._model import load_model, rows_for
+from ._screen import explained, facts
+
+
+@click.command("score", short_help="Measure a saved model on rows with known targets.")
+@click.argument("model", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option("--target", "-t", help="The column to compare with; by default the one of the fit.")
+@click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON.")
+@explained
+def command(model: Path, data: Path, target: str | None, as_json: bool) -> None:
+    """Compare the predictions of MODEL with the target column of DATA.
+
+    \b
+    mercer score houses.mercer test.csv
+    """
+    import numpy as np
+
+    fitted = load_model(model)
+    target = target or fitted.target_name_
+    if target is None:
+        raise click.UsageError("--target: the model does not know its target's name; give it.")
+    stream = rows_for(fitted, data, target=target)
+    truth, found, proba = [], [], []
+    classes = getattr(fitted, "classes_", None)
+    for rows, y in stream.tables():
+        truth.append(np.asarray(y))
+        found.append(fitted.predict(rows))
+        if classes is not None:
+            proba.append(fitted.predict_proba(rows))
+    y, predicted = np.concatenate(truth), np.concatenate(found)
+    if classes is None:
+        scores = _regression(y, predicted)
+    else:
+        scores = _classification(y, predicted, np.concatenate(proba), classes)
+    if as_json:
+        click.echo(json.dumps({"n_rows": len(y), **scores}, indent=2))
+        return
+    expected = fitted.report_
+    pairs = [(name, f"{value:.4g}") for name, value in scores.items()]
+    pairs.append(("expected", f"{expected.score_name} {expected.score:.4g} when it was fitted"))
+    facts([("rows", f"{len(y):,}"), *pairs])
+
+
+def _regression(y: Any, predicted: Any) -> dict[str, float]:
+    from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
+
+    return {
+        "R2": float(r2_score(y, predicted)),
+        "RMSE": float(root_mean_squared_error(y, predicted)),
+        "MAE": float(mean_absolute_error(y, predicted)),
+    }
+
+
+def _classification(y: Any, predicted: Any, proba: Any, classes: Any) -> dict[str, float]:
+    import numpy as np
+    from sklearn.metrics import balanced_accuracy_score
+
+    unknown = ~np.isin(y, classes)
+    if unknown.any():
+        raise ValueError(
+            f"The target holds the label {y[unknown][0]!r}, which the model was not fitted on; it "
+            f"knows {', '.join(map(str, classes))}."
+        )
+    own = proba[np.arange(len(y)), np.searchsorted(classes, y)]
+    return {
+        "accuracy": float((y == predicted).mean()),
+        "balanced accuracy": float(balanced_accuracy_score(y, predicted)),
+        "log loss": float(-np.log(np.maximum(own, 1e-300)).mean()),
+    }

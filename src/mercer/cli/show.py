@@ -1,0 +1,68 @@
+"""``mercer show``: what a model file holds, in words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ._screen import explained, facts
+
+
+@click.command("show", short_help="Say what is in a model file.")
+@click.argument("model", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@explained
+def command(model: Path, as_json: bool) -> None:
+    """Say what is in MODEL: what it predicts, from what, how, and how well.
+
+    \b
+    mercer show houses.mercer
+    """
+    from ..io.model_file import FORMAT, load, read
+
+    try:
+        content, arrays = read(model)
+    except FileNotFoundError as error:
+        raise click.UsageError(str(error)) from error
+    fitted = load(model)
+    size = model.stat().st_size
+    numbers = sum(array.size for array in arrays.values())
+    about = {
+        "file": str(model),
+        "bytes": size,
+        "format": content["version"],
+        "mercer": content["mercer"],
+        "estimator": type(fitted).__name__,
+        "target": getattr(fitted, "target_name_", None),
+        "columns": [str(name) for name in getattr(fitted, "feature_names_in_", [])],
+        "classes": [_plain(label) for label in getattr(fitted, "classes_", [])],
+    }
+    report = getattr(fitted, "report_", None)
+    if as_json:
+        about["report"] = None if report is None else report.as_dict()
+        click.echo(json.dumps(about, indent=2))
+        return
+    pairs = [
+        (
+            "file",
+            f"{model}, {size / 1e3:,.0f} kB, {numbers:,} numbers, format {about['format']} of "
+            f"{FORMAT}, written by mercer {about['mercer']}",
+        ),
+        ("estimator", repr(fitted).replace("\n", " ")),
+    ]
+    if about["target"]:
+        pairs.append(("target", str(about["target"])))
+    pairs += [(name, _listed(about[name])) for name in ("columns", "classes") if about[name]]
+    facts(pairs + ([] if report is None else report.lines()))
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if hasattr(label, "item") else label
+
+
+def _listed(items: list[Any]) -> str:
+    shown = ", ".join(str(item) for item in items[:20])
+    return shown if len(items) <= 20 else f"{shown}, ... ({len(items)} in all)"
