@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,7 +46,7 @@ class Writer:
 def open_writer(path: Path | None) -> Iterator[Writer]:
     """Yield a writer to a file, or to the screen; the file appears when all is written."""
     if path is None:
-        writer: Writer = Writer(click.get_binary_stream("stdout"), "csv")
+        writer = Writer(sys.stdout.buffer, "csv")
         yield writer
         writer.close()
         return

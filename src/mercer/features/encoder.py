@@ -8,7 +8,7 @@ from numbers import Integral, Real
 import numpy as np
 import scipy.sparse
 
-from .._array import as_floating, floating_name, is_sparse, like, namespace
+from .._array import all_finite, as_floating, floating_name, is_sparse, like, namespace
 from .._sklearn import (
     BaseEstimator,
     Interval,
@@ -265,7 +265,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         at = len(self._numbers)
         for k, j in enumerate(self._numbers):
             values = self._as_numbers(X, j, *typed[j])
-            rows[:, k] = np.nan_to_num((values - self.mean_[k]) / self.scale_[k], nan=0.0)
+            scaled = (values - self.mean_[k]) / self.scale_[k]
+            rows[:, k] = np.where(np.isnan(scaled), 0.0, scaled)
         self._refuse_infinity(rows[:, :at], X, namespace(rows))
         rows[:, :at] = softened(rows[:, :at], self._limits.astype(rows.dtype), np)
         for j in self._gaps:
@@ -313,7 +314,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return codes
 
     def _refuse_infinity(self, rows, X, xp):
-        if rows.shape[1] == 0 or bool(xp.isfinite(xp.sum(rows))) or bool(xp.all(xp.isfinite(rows))):
+        if rows.shape[1] == 0 or all_finite(rows):
             return
         wrong = xp.astype(xp.any(~xp.isfinite(rows), axis=0), xp.int32)
         j = int(self._numbers[int(xp.argmax(wrong))])

@@ -85,3 +85,8 @@ class KernelColumns(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         X = to_numpy(check_rows(X, owner=self)).astype(float)
         return np.column_stack([self.kernel_(X, self.rows_), self.kernel_.diag(X)])
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -108,6 +108,8 @@ class Packer:
             }
         if isinstance(value, np.dtype):
             return {"dtype": value.str}
+        if isinstance(value, type) and issubclass(value, np.generic):
+            return {"type": np.dtype(value).str}
         if isinstance(value, datetime.date):
             return {"date": value.isoformat()}
         if isinstance(value, np.random.Generator):
@@ -172,7 +174,7 @@ class Unpacker:
             return node
         if isinstance(node, list):
             return [self.unpack(item) for item in node]
-        kind = next(iter(node))
+        kind = next(iter(node), None)
         maker = getattr(self, f"_{kind}", None) if kind in KINDS else None
         if maker is None:
             raise ModelFileError(f"it holds something unknown, {kind!r}")
@@ -215,6 +217,9 @@ class Unpacker:
 
     def _dtype(self, node: Any) -> np.dtype:
         return np.dtype(node["dtype"])
+
+    def _type(self, node: Any) -> type:
+        return np.dtype(node["type"]).type
 
     def _date(self, node: Any) -> datetime.date:
         text = node["date"]

@@ -1,0 +1,177 @@
+"""Tests of the encoder: kinds of columns, gaps, categories, blocks, and what is refused."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mercer import TableEncoder
+from mercer._array import to_numpy
+from mercer.testing import array_libraries
+
+COLUMNS = {
+    "size": [1.0, 2.0, None, 4.0, 7.0],
+    "colour": ["red", "blue", None, "red", "blue"],
+    "number": [1, 2, 3, 4, 9],
+    "day": [datetime.date(2020, 1, day) for day in (1, 2, 3, 4, 20)],
+    "flag": [True, False, True, True, False],
+    "same": [3, 3, 3, 3, 3],
+}
+FRAMES = {
+    "pandas": lambda: pd.DataFrame(COLUMNS),
+    "pandas nullable": lambda: pd.DataFrame(COLUMNS).convert_dtypes(),
+    "pandas category": lambda: pd.DataFrame(COLUMNS).astype({"colour": "category"}),
+    "polars": lambda: pl.DataFrame(COLUMNS),
+    "polars category": lambda: pl.DataFrame(COLUMNS).with_columns(
+        pl.col("colour").cast(pl.Categorical)
+    ),
+    "arrow table": lambda: pa.table(COLUMNS),
+    "arrow batch": lambda: pa.record_batch(COLUMNS),
+    "arrow dictionary": lambda: pa.table(
+        {**COLUMNS, "colour": pa.array(COLUMNS["colour"]).dictionary_encode()}
+    ),
+    "objects": lambda: pd.DataFrame(COLUMNS).astype(object).to_numpy(),
+}
+NAMES = ["size", "number", "day", "flag", "size is missing"]
+NAMES += ["colour=blue", "colour=red", "colour=missing"]
+
+
+@parametrize_with_checks([TableEncoder(), TableEncoder(scaling="common")])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def expected(limit=3.0):
+    """Return the encoded columns, computed one by one."""
+
+    def standard(values, softened=True):
+        values = np.array(values, dtype=float)
+        known = values[~np.isnan(values)]
+        z = (values - known.mean()) / known.std()
+        z[np.isnan(z)] = 0.0
+        return z / np.sqrt(1 + (z / limit) ** 2) if softened else z
+
+    flag = np.array(COLUMNS["flag"], dtype=float)
+    colours = np.array([str(colour) for colour in COLUMNS["colour"]])
+    columns = [
+        standard([np.nan if v is None else v for v in COLUMNS["size"]]),
+        standard(COLUMNS["number"]),
+        standard([day.toordinal() for day in COLUMNS["day"]]),
+        flag - flag.mean(),
+        [v is None for v in COLUMNS["size"]],
+        *[colours == name for name in ("blue", "red", "None")],
+    ]
+    return np.column_stack(columns).astype(float)
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_frames_of_every_library_give_the_same_rows(name):
+    frame = FRAMES[name]()
+    encoder = TableEncoder().fit(frame)
+    if name != "objects":
+        assert list(encoder.get_feature_names_out()) == NAMES
+    assert encoder.transform(frame) == pytest.approx(expected(), abs=1e-12)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=5), st.integers(0, 10**6))
+def test_blocks_of_any_size_teach_the_same(sizes, seed):
+    generator = np.random.default_rng(seed)
+    n = sum(sizes)
+    X = generator.normal(100.0, 1.0, (n, 3))
+    X[generator.random((n, 3)) < 0.2] = np.nan
+    frame = pd.DataFrame(X).assign(kind=generator.choice(["a", "b", "c"], n))
+    frame.columns = frame.columns.astype(str)
+    whole = TableEncoder().fit(frame)
+    parts, start = TableEncoder(), 0
+    for size in sizes:
+        parts.partial_fit(frame.iloc[start : start + size])
+        start += size
+    assert list(parts.get_feature_names_out()) == list(whole.get_feature_names_out())
+    assert parts.transform(frame) == pytest.approx(whole.transform(frame), abs=1e-9)
+
+
+@pytest.mark.arrays
+@pytest.mark.parametrize("name", array_libraries())
+def test_arrays_of_every_library(name):
+    make = array_libraries()[name]
+    X = np.random.default_rng(0).normal(5.0, 2.0, (40, 3))
+    X[3, 1] = np.nan
+    encoder = TableEncoder(constant=2.0).fit(make(X))
+    found = to_numpy(encoder.transform(make(X)))
+    assert found == pytest.approx(TableEncoder(constant=2.0).fit(X).transform(X), abs=1e-12)
+    assert (found[:, -1] == 2.0).all()
+
+
+def test_sparse_rows_stay_sparse_and_are_scaled():
+    X = scipy.sparse.random_array((50, 6), density=0.3, rng=np.random.default_rng(0), format="csr")
+    rows = TableEncoder().fit(X).transform(X)
+    assert scipy.sparse.issparse(rows)
+    dense = X.toarray()
+    assert rows.toarray() == pytest.approx(dense / dense.std(axis=0))
+
+
+def test_common_scale_keeps_the_proportions_of_columns():
+    X = np.random.default_rng(0).standard_normal((100, 2)) * [1.0, 10.0]
+    rows = TableEncoder(scaling="common").fit(X).transform(X)
+    assert rows.var(axis=0).mean() == pytest.approx(1.0)
+    assert rows[:, 1].std() / rows[:, 0].std() == pytest.approx(X[:, 1].std() / X[:, 0].std())
+
+
+def test_far_values_are_drawn_in():
+    X = np.append(np.random.default_rng(0).standard_normal(1000), 1e6)[:, None]
+    assert abs(TableEncoder().fit(X).transform(X)).max() < 3.0
+    assert abs(TableEncoder(limit=None).fit(X).transform(X)).max() > 30.0
+
+
+def test_rare_categories_share_a_column():
+    frame = pd.DataFrame({"kind": ["a"] * 5 + ["b"] * 4 + list("cdef")})
+    encoder = TableEncoder(max_categories=3).fit(frame)
+    assert list(encoder.get_feature_names_out()) == ["kind=a", "kind=b", "kind=other"]
+    found = encoder.transform(pd.DataFrame({"kind": ["a", "f", "new"]}))
+    assert found.tolist() == [[1, 0, 0], [0, 0, 1], [0, 0, 1]]
+
+
+def test_narrow_numbers_stay_narrow():
+    frame = pd.DataFrame({"a": np.arange(5, dtype=np.float32), "b": list("uvuvu")})
+    assert TableEncoder().fit(frame).transform(frame).dtype == np.float32
+    frame["a"] = frame["a"].astype(float)
+    assert TableEncoder().fit(frame).transform(frame).dtype == np.float64
+
+
+def test_what_cannot_be_encoded_is_refused_with_the_column_s_name():
+    frame = FRAMES["pandas"]()
+    encoder = TableEncoder().fit(frame)
+    for wrong, text in (
+        (frame.assign(colour="green"), "Column 'colour' holds the category 'green'"),
+        (frame.assign(size="large"), "Column 'size' held numbers .* but holds 'large'"),
+        (frame.assign(number=np.inf), "infinity in column 'number'"),
+        (frame.drop(columns="size"), "size"),
+        (FRAMES["arrow table"]().drop_columns("size"), "no column 'size'"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            encoder.transform(wrong)
+    with pytest.raises(ValueError, match="column 'a'"):
+        TableEncoder().fit(pd.DataFrame({"a": [1.0, np.inf]}))
+    with pytest.raises(ValueError, match="neither numbers nor categories"):
+        TableEncoder().fit(pd.DataFrame({"a": [[1], [2]]}))
+    with pytest.raises(ValueError, match="held numbers in earlier blocks"):
+        TableEncoder().partial_fit(frame).partial_fit(frame.assign(size="large"))
+    ignored = TableEncoder(unseen="ignore").fit(frame).transform(frame.assign(colour="green"))
+    assert not ignored[:, -3:].any()
+
+
+def test_a_refused_block_leaves_nothing_behind():
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    encoder = TableEncoder().partial_fit(X)
+    before = encoder.transform(X)
+    with pytest.raises(ValueError, match="infinity"):
+        encoder.partial_fit(np.full((3, 2), np.inf))
+    assert np.array_equal(encoder.partial_fit(X).transform(X), before)

@@ -1,0 +1,277 @@
+"""Tests of model files: the same predictions, bit by bit, and no trust in damaged files."""
+
+import json
+import os
+import stat
+
+import numpy as np
+import pandas as pd
+import pytest
+from safetensors import safe_open
+from safetensors.numpy import save_file
+from sklearn.compose import make_column_transformer
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+
+import mercer
+from mercer import (
+    ArcCosineFeatures,
+    FeatureRidge,
+    FeatureRidgeClassifier,
+    Gaussian,
+    KernelClassifier,
+    KernelRegressor,
+    Matern,
+    ProductLaplace,
+    RandomFourier,
+    TableEncoder,
+)
+from mercer.io import ModelFileError
+from mercer.io.model_file import checksum
+from mercer.io.structure import CLASSES, class_of
+
+X = np.random.default_rng(0).standard_normal((80, 4)).astype(np.float32)
+Y = np.sin(X[:, 0]).astype(float)
+LABELS = np.where(Y > 0, "up", "down")
+FOURIER = RandomFourier(Gaussian(2.0), n_components=30, random_state=0)
+
+MODELS = {
+    "dual": lambda: FeatureRidge(RandomFourier(n_components=200, random_state=1)).fit(X, Y),
+    "primal": lambda: FeatureRidge(FOURIER).fit(X, Y),
+    "raw": lambda: FeatureRidge().fit(X, np.column_stack([Y, X[:, 1]])),
+    "folds": lambda: FeatureRidge(FOURIER, selection=3, per_target=True).fit(X, Y),
+    "classifier": lambda: FeatureRidgeClassifier(FOURIER).fit(X, LABELS),
+    "pipeline": lambda: FeatureRidge(make_pipeline(StandardScaler(), PCA(3), FOURIER)).fit(X, Y),
+    "front door": lambda: KernelRegressor("gaussian").fit(X, Y),
+    "front door, features": lambda: KernelRegressor("gaussian", n_components=40).fit(X, Y),
+    "front door, classes": lambda: KernelClassifier("matern", n_components=40).fit(X, LABELS),
+    "arc-cosine": lambda: FeatureRidge(ArcCosineFeatures(n_components=50, random_state=3)).fit(
+        X, Y
+    ),
+}
+
+
+@pytest.mark.parametrize("compact", [False, True])
+@pytest.mark.parametrize("name", MODELS)
+def test_predictions_are_identical(name, compact, tmp_path):
+    model = MODELS[name]()
+    path = tmp_path / "model.mercer"
+    mercer.save(model, path, compact=compact)
+    loaded = mercer.load(path)
+    assert type(loaded) is type(model)
+    assert np.array_equal(loaded.predict(X), model.predict(X))
+    if hasattr(model, "predict_proba"):
+        assert np.array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    elif not compact:
+        for found, wanted in zip(
+            loaded.predict(X, return_std=True), model.predict(X, return_std=True), strict=True
+        ):
+            assert np.array_equal(found, wanted)
+    # What was loaded can be saved again, to the same content.
+    mercer.save(loaded, tmp_path / "again.mercer", compact=compact)
+    assert np.array_equal(mercer.load(tmp_path / "again.mercer").predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        FOURIER,
+        RandomFourier(Matern(nu=2.5), n_components=31, projection="fastfood", random_state=2),
+        RandomFourier(ProductLaplace(1.5), n_components=16, random_state=2),
+        RandomFourier(Gaussian("median"), n_components=16, projection="ssf", random_state=2),
+        ArcCosineFeatures(order=0, n_components=20, random_state=5),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("compact", [False, True])
+def test_maps_are_identical(features, compact, tmp_path):
+    features = features.fit(X)
+    mercer.save(features, tmp_path / "map.mercer", compact=compact)
+    loaded = mercer.load(tmp_path / "map.mercer")
+    assert np.array_equal(loaded.transform(X), features.transform(X))
+    assert repr(loaded.kernel_) == repr(features.kernel_)
+
+
+def test_a_full_model_goes_on_learning_and_a_compact_one_says_why_not(tmp_path):
+    model = MODELS["primal"]()
+    mercer.save(model, tmp_path / "full.mercer")
+    loaded = mercer.load(tmp_path / "full.mercer")
+    assert np.array_equal(loaded.partial_fit(X, Y).coef_, model.partial_fit(X, Y).coef_)
+    other = MODELS["primal"]()
+    assert np.array_equal(loaded.merge(other).coef_, model.merge(other).coef_)
+    mercer.save(model, tmp_path / "compact.mercer", compact=True)
+    compact = mercer.load(tmp_path / "compact.mercer")
+    for call in (
+        lambda: compact.partial_fit(X, Y),
+        lambda: compact.merge(model),
+        lambda: compact.predict(X, return_std=True),
+    ):
+        with pytest.raises(ValueError, match="compact=False"):
+            call()
+
+
+def test_a_compact_file_is_small(tmp_path):
+    wide = RandomFourier(Gaussian(2.0), n_components=1000, random_state=0)
+    model = FeatureRidge(wide).fit(np.tile(X, (15, 30)), np.tile(Y, 15))
+    mercer.save(model, tmp_path / "full.mercer")
+    mercer.save(model, tmp_path / "compact.mercer", compact=True)
+    assert (tmp_path / "compact.mercer").stat().st_size < 20_000
+    assert (tmp_path / "full.mercer").stat().st_size > 8_000_000
+
+
+def test_frames_with_categories_and_dates(tmp_path):
+    frame = pd.DataFrame(
+        {
+            "a": [1.0, None, 3.0, 4.0] * 5,
+            "b": ["x", "y", None, "z"] * 5,
+            "c": pd.Categorical([1, 2, 3, 1] * 5),
+            "d": pd.to_datetime(["2020-01-01", "2021-02-03", "2020-05-05", "2024-01-01"] * 5),
+        }
+    )
+    model = KernelRegressor("gaussian", encoder=TableEncoder(unseen="ignore"))
+    model.fit(frame, np.arange(20.0))
+    mercer.save(model, tmp_path / "m.mercer")
+    loaded = mercer.load(tmp_path / "m.mercer")
+    assert np.array_equal(loaded.predict(frame), model.predict(frame))
+    assert loaded.report_ == model.report_
+
+
+def test_scikit_learn_s_column_transformer(tmp_path):
+    frame = pd.DataFrame({"a": np.arange(20.0), "b": list("uv") * 10})
+    columns = make_column_transformer((StandardScaler(), ["a"]), (OneHotEncoder(), ["b"]))
+    model = FeatureRidge(make_pipeline(columns, FOURIER)).fit(frame, np.arange(20.0))
+    mercer.save(model, tmp_path / "m.mercer")
+    assert np.array_equal(mercer.load(tmp_path / "m.mercer").predict(frame), model.predict(frame))
+
+
+def test_what_is_not_on_the_list_cannot_be_saved(tmp_path):
+    path = tmp_path / "m.mercer"
+    mercer.save(MODELS["raw"](), path)
+    before = path.read_bytes()
+    model = FeatureRidge(make_pipeline(FunctionTransformer(np.abs), FOURIER)).fit(X, Y)
+    with pytest.raises(ModelFileError, match="FunctionTransformer"):
+        mercer.save(model, path)
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        mercer.save(MODELS["raw"](), tmp_path / "nowhere" / "m.mercer")
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["m.mercer"]
+
+
+def test_every_class_on_the_list_exists():
+    for name in CLASSES:
+        assert class_of(name).__name__ == name
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_a_file_has_the_permissions_of_others(tmp_path):
+    mercer.save(MODELS["raw"](), tmp_path / "m.mercer")
+    plain = tmp_path / "plain"
+    plain.touch()
+    modes = [stat.S_IMODE(p.stat().st_mode) for p in (tmp_path / "m.mercer", plain)]
+    assert modes[0] == modes[1]
+
+
+def test_ten_thousand_mutations_are_refused_or_harmless(tmp_path):
+    model = MODELS["classifier"]()
+    path = tmp_path / "m.mercer"
+    mercer.save(model, path, compact=True)
+    original = path.read_bytes()
+    wanted = model.predict_proba(X[:3])
+    generator = np.random.default_rng(0)
+    harmless = 0
+    for _ in range(10_000):
+        data = bytearray(original)
+        kind = generator.integers(5)
+        place = int(generator.integers(len(data)))
+        length = int(generator.integers(1, 64))
+        if kind == 0:
+            data[place] ^= 1 << int(generator.integers(8))
+        elif kind == 1:
+            del data[place:]
+        elif kind == 2:
+            del data[place : place + length]
+        elif kind == 3:
+            data[place:place] = generator.bytes(length)
+        else:
+            data[place : place + length] = generator.bytes(length)
+        path.write_bytes(bytes(data))
+        try:
+            loaded = mercer.load(path)
+        except ModelFileError:
+            continue
+        harmless += 1
+        assert np.array_equal(loaded.predict_proba(X[:3]), wanted)
+    assert harmless < 100
+
+
+def forged(path, change):
+    """Write a file whose checksum is right and whose structure is not."""
+    with safe_open(str(path), framework="numpy") as file:
+        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        structure = json.loads(file.metadata()["mercer"])
+    change(structure, arrays)
+    text = json.dumps(structure)
+    save_file(arrays, str(path), metadata={"mercer": text, "sha256": checksum(text, arrays)})
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (lambda s, a: s.update(version=99), "newer than this version reads"),
+        (lambda s, a: s.update(version="x"), "structure cannot be read"),
+        (lambda s, a: s.update(model={"object": "os.system", "state": {}}), "not on the list"),
+        (lambda s, a: s.update(model={"object": "Popen", "state": {}}), "not on the list"),
+        (lambda s, a: s.update(model={"pickle": "gASVLg=="}), "unknown"),
+        (lambda s, a: s["model"]["state"].update(__class__="x"), "__class__"),
+        (lambda s, a: s.update(model={"array": "gone", "order": "C"}), "gone"),
+        (lambda s, a: s.update(model={"drawn": "FeatureRidge", "recipe": {}}), "cannot be drawn"),
+        (lambda s, a: s.pop("model"), "model"),
+        (lambda s, a: a.clear(), "not a model"),
+        (lambda s, a: s.update(model={}), "not a model"),
+    ],
+)
+def test_hostile_and_future_files_are_refused(change, text, tmp_path):
+    path = tmp_path / "m.mercer"
+    mercer.save(MODELS["primal"](), path, compact=True)
+    forged(path, change)
+    with pytest.raises(ModelFileError, match=text):
+        mercer.load(path)
+
+
+def test_a_recipe_cannot_ask_for_all_memory(tmp_path):
+    path = tmp_path / "m.mercer"
+    mercer.save(FOURIER.fit(X), path, compact=True)
+
+    def enlarge(structure, arrays):
+        pairs = structure["model"]["recipe"]["parameters"]["dict"]
+        next(pair for pair in pairs if pair[0] == "n_components")[1] = 10**12
+
+    forged(path, enlarge)
+    with pytest.raises(ModelFileError, match="too large"):
+        mercer.load(path)
+
+
+def test_deep_nesting_is_refused(tmp_path):
+    path = tmp_path / "m.mercer"
+    text = '{"version": 1, "model": ' + "[" * 100_000 + "]" * 100_000 + "}"
+    arrays = {"a": np.zeros(1)}
+    save_file(arrays, str(path), metadata={"mercer": text, "sha256": checksum(text, arrays)})
+    with pytest.raises(ModelFileError):
+        mercer.load(path)
+
+
+def test_other_files_are_told_apart(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no file"):
+        mercer.load(tmp_path / "gone.mercer")
+    mercer.save(MODELS["raw"](), tmp_path / "houses.mercer")
+    with pytest.raises(FileNotFoundError, match=r"did you mean 'houses.mercer'"):
+        mercer.load(tmp_path / "house.mercer")
+    (tmp_path / "text.mercer").write_text("a,b\n1,2\n")
+    with pytest.raises(ModelFileError, match="not a model file"):
+        mercer.load(tmp_path / "text.mercer")
+    save_file({"a": np.zeros(2)}, str(tmp_path / "other.mercer"))
+    with pytest.raises(ModelFileError, match="no mercer model"):
+        mercer.load(tmp_path / "other.mercer")
+    with pytest.raises(ModelFileError):
+        mercer.load(tmp_path)

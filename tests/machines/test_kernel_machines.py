@@ -1,0 +1,281 @@
+"""Tests of the front door: what it chooses, what it reports, what it refuses."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import mercer
+from mercer import Gaussian, KernelClassifier, KernelRegressor, Polynomial, TableEncoder
+from mercer.testing import peak_bytes
+
+#: The encoder, the sample and its folds do not know weights.
+UNWEIGHTED = "columns are encoded, and kernels compared, without regard to weights"
+EXPECTED_TO_FAIL = {
+    "check_sample_weight_equivalence_on_dense_data": UNWEIGHTED,
+    "check_sample_weight_equivalence_on_sparse_data": UNWEIGHTED,
+    "check_class_weight_classifiers": "an exact kernel also reproduces rows of weight 1e-4",
+}
+
+
+@parametrize_with_checks(
+    [KernelRegressor(Gaussian("median")), KernelClassifier(Gaussian("median"))],
+    expected_failed_checks=lambda _: EXPECTED_TO_FAIL,
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def table(n=600, seed=0):
+    """Return a frame of numbers, categories, dates and gaps, and a target."""
+    generator = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "size": generator.gamma(3.0, 40.0, n),
+            "city": generator.choice(["Bern", "Basel", "Zug"], n),
+            "built": pd.Timestamp("1950-01-01")
+            + pd.to_timedelta(generator.integers(0, 25_000, n), "D"),
+        }
+    )
+    price = 3 * frame["size"] ** 0.8 * (1 + 0.3 * (frame["city"] == "Zug"))
+    price += generator.normal(0, 2, n)
+    frame.loc[generator.random(n) < 0.05, "size"] = np.nan
+    return frame, price
+
+
+def waves(n, d=3, seed=0):
+    X = np.random.default_rng(seed).uniform(-2, 2, (n, d))
+    return X, np.sin(2 * X[:, 0]) * X[:, 1]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "arrow"])
+def test_frames_work_as_they_are(library):
+    frame, price = table()
+    converted = {
+        "pandas": frame,
+        "polars": pl.from_pandas(frame),
+        "arrow": pl.from_pandas(frame).to_arrow(),
+    }[library]
+    model = KernelRegressor("gaussian").fit(converted, price)
+    plain = KernelRegressor("gaussian").fit(frame, price)
+    assert model.predict(converted) == pytest.approx(plain.predict(frame), rel=1e-9)
+    assert model.report_.score > 0.75 > model.report_.linear_score - 0.3
+    assert list(model.feature_names_in_) == list(frame.columns)
+    assert "1 of categories" in model.report_.encoding
+    assert "1 with missing entries" in model.report_.encoding
+
+
+def test_exact_for_few_rows_and_features_for_many():
+    few = KernelRegressor(Gaussian(1.0)).fit(*waves(300))
+    assert (few.report_.method, few.report_.n_components) == ("exact", None)
+    assert few.report_.approximation_error is None
+    asked = KernelRegressor(Gaussian(1.0), n_components=100).fit(*waves(300))
+    assert (asked.report_.method, asked.report_.n_components) == ("features", 100)
+    assert 0 < asked.report_.approximation_error < 1
+    with mercer.config(memory="20MB"):
+        many = KernelRegressor(Gaussian(1.0)).fit(*waves(2500))
+    assert many.report_.method == "features"
+    assert many.report_.memory <= 20e6
+    assert "20" in many.report_.method_reason
+
+
+def test_kernels_without_features_are_exact_or_refused():
+    X, y = waves(200)
+    assert KernelRegressor(Polynomial(degree=3)).fit(X, y).report_.method == "exact"
+    with pytest.raises(ValueError, match="no feature map"):
+        KernelRegressor(Polynomial(), approximation="features").fit(X, y)
+    with mercer.config(memory="1MB"), pytest.raises(ValueError, match=r"needs about .* GB"):
+        KernelRegressor(Polynomial()).fit(*waves(2500))
+
+
+def test_the_best_kernel_is_found():
+    X, y = waves(3000)
+    model = KernelRegressor(n_components=256, random_state=0).fit(X, y)
+    worse = KernelRegressor(Gaussian(10.0), n_components=256).fit(X, y)
+    assert model.report_.score > 0.99
+    assert model.report_.score > worse.report_.score
+    assert "3,000 rows" in model.report_.kernel_reason
+    assert model.report_.linear_score < 0.1
+
+
+def test_expected_score_is_met_on_new_rows():
+    X, y = waves(4000)
+    y = y + 0.3 * np.random.default_rng(1).standard_normal(4000)
+    model = KernelRegressor(Gaussian(1.0), n_components=200).fit(X[:2000], y[:2000])
+    assert model.score(X[2000:], y[2000:]) == pytest.approx(model.report_.score, abs=0.03)
+    labels = np.where(y > 0, "up", "down")
+    classifier = KernelClassifier(Gaussian(1.0), n_components=200).fit(X[:2000], labels[:2000])
+    expected = classifier.report_.score
+    # Three standard errors of a share, estimated on 2,000 rows twice.
+    bound = 3 * (expected * (1 - expected) / 1000) ** 0.5
+    assert abs(classifier.score(X[2000:], labels[2000:]) - expected) < bound
+
+
+def test_the_report_says_all_of_it_in_words():
+    model = KernelClassifier(n_components=64).fit(*waves_with_labels(400))
+    text = str(model.report_)
+    for word in ("400 rows", "64 features", "alpha", "accuracy", "linear model", "from the kernel"):
+        assert word in text
+    assert model.report_.as_dict()["task"] == "classification"
+
+
+def waves_with_labels(n):
+    X, y = waves(n)
+    return X, np.array(["low", "middle", "high"])[np.digitize(y, [-0.5, 0.5])]
+
+
+def test_a_linear_model_that_does_as_well_is_recommended():
+    X, _ = waves(300)
+    model = KernelRegressor(Gaussian(1.0)).fit(X, X @ np.ones(3) + 0.01)
+    assert "prefer it" in str(model.report_)
+
+
+def test_the_same_data_gives_the_same_model():
+    frame, price = table(2500)
+    first, second = (KernelRegressor("gaussian").fit(frame, price) for _ in range(2))
+    assert np.array_equal(first.machine_.coef_, second.machine_.coef_)
+    blocks = [(frame[k : k + 500], price[k : k + 500]) for k in range(0, 2500, 500)]
+    streamed = KernelRegressor("gaussian").fit(blocks)
+    assert streamed.kernel_.lengthscale == pytest.approx(first.kernel_.lengthscale)
+    assert streamed.predict(frame) == pytest.approx(first.predict(frame), rel=1e-5)
+
+
+def test_a_stream_seen_once_says_what_its_first_block_decides():
+    X, y = waves(1500)
+    model = KernelRegressor("gaussian", n_components=64)
+    with pytest.warns(UserWarning, match="first block"):
+        model.fit((X[k : k + 500], y[k : k + 500]) for k in range(0, 1500, 500))
+    assert model.report_.n_rows == 1500
+
+
+def test_labels_that_appear_late_in_a_stream_are_known():
+    X, labels = waves_with_labels(900)
+    order = np.argsort(labels, kind="stable")
+    blocks = [(X[rows], labels[rows]) for rows in np.array_split(order, 6)]
+    model = KernelClassifier("gaussian", n_components=64).fit(blocks)
+    assert list(model.classes_) == ["high", "low", "middle"]
+
+
+def test_balanced_classes_on_a_stream_equal_those_of_rows():
+    X, y = waves(600)
+    labels = y > 1.0
+    rows = KernelClassifier(Gaussian(1.0), n_components=50, class_weight="balanced").fit(X, labels)
+    blocks = [(X[k::3], labels[k::3]) for k in range(3)]
+    stream = clone(rows).fit(blocks)
+    assert stream.decision_function(X) == pytest.approx(rows.decision_function(X), rel=0.2, abs=0.1)
+    plain = KernelClassifier(Gaussian(1.0), n_components=50).fit(X, labels)
+    assert rows.predict(X).sum() > plain.predict(X).sum()
+
+
+def test_error_bars_and_several_targets():
+    X, y = waves(300)
+    model = KernelRegressor("gaussian").fit(X, np.column_stack([y, -y]))
+    mean, std = model.predict(X[:5], return_std=True)
+    assert mean.shape == std.shape == (5, 2)
+    assert (std > 0).all()
+
+
+def test_sparse_rows():
+    X = scipy.sparse.random_array((400, 30), density=0.2, rng=np.random.default_rng(0))
+    y = X.sum(axis=1)
+    model = KernelRegressor("gaussian").fit(scipy.sparse.csr_array(X), y)
+    assert model.score(scipy.sparse.csr_array(X), y) > 0.9
+
+
+def test_kernels_of_the_angle_get_a_constant_column():
+    X, y = waves(400)
+    model = KernelRegressor("arccosine", n_components=200).fit(X, y)
+    assert model.encoder_.constant > 0
+    assert model.predict(X).shape == (400,)
+    own = KernelRegressor("arccosine", n_components=200, encoder=TableEncoder()).fit(X, y)
+    assert own.encoder_.constant is None
+
+
+def test_memory_does_not_grow_with_the_rows(tmp_path):
+    d, block = 20, 2000
+
+    class Blocks:
+        def __init__(self, n):
+            self.n = n
+
+        def __iter__(self):
+            for k in range(self.n // block):
+                X = np.random.default_rng(k).standard_normal((block, d)).astype(np.float32)
+                yield X, X[:, 0]
+
+    def peak(n):
+        machine = KernelRegressor(Gaussian(3.0), n_components=128)
+        return peak_bytes(lambda: machine.fit(Blocks(n)))
+
+    peak(2 * block)
+    assert peak(40 * block) < 1.1 * peak(10 * block)
+
+
+def test_memory_mapped_rows_are_learnt_in_constant_memory(tmp_path):
+    n, d = 200_000, 16
+    rows = np.memmap(tmp_path / "rows", dtype=np.float32, mode="w+", shape=(n, d))
+    rows[:] = np.random.default_rng(0).standard_normal((n, d))
+    y = rows[:, 0].astype(float)
+    machine = KernelRegressor(Gaussian(4.0), n_components=64)
+    machine.fit(rows[:3000], y[:3000])
+    assert peak_bytes(lambda: machine.fit(rows, y)) < 0.5 * 8 * n * d * 2
+    assert machine.report_.n_rows == n
+
+
+def refused(model, X, y, text, **more):
+    fitted = hasattr(model, "report_")
+    before = dict(model.__dict__)
+    with pytest.raises(ValueError, match=text):
+        model.fit(X, y, **more)
+    if fitted:
+        assert model.__dict__.keys() == before.keys()
+        assert all(model.__dict__[name] is before[name] for name in before)
+
+
+@pytest.mark.parametrize("maker", [KernelRegressor, KernelClassifier])
+def test_bad_input_is_refused_in_words_and_nothing_is_lost(maker):
+    frame, price = table(100)
+    y = price if maker is KernelRegressor else (price > price.median()).astype(str)
+    for model in (maker("gaussian"), maker("gaussian").fit(frame, y)):
+        refused(model, frame, y[:50], "inconsistent numbers of samples")
+        refused(model, frame[:0], y[:0], "minimum of 1 is required")
+        refused(model, frame, None, "requires y")
+        refused(model, frame[["city"]].assign(city="Bern"), y, "constant")
+        refused(model, frame, y, "not negative", sample_weight=-np.ones(100))
+        refused(model, frame, y, "zero for every row", sample_weight=np.zeros(100))
+    with pytest.raises(ValueError, match="did you mean 'gaussian'"):
+        maker("gausian").fit(frame, y)
+    with pytest.raises(NotFittedError):
+        maker().predict(frame)
+    fitted = maker("gaussian").fit(frame, y)
+    with pytest.raises(ValueError, match="category 'Chur'"):
+        fitted.predict(frame.assign(city="Chur"))
+    with pytest.raises(ValueError, match="size"):
+        fitted.predict(frame.drop(columns="size"))
+
+
+def test_targets_that_cannot_be_learnt():
+    X, _ = waves(50)
+    refused(KernelRegressor("gaussian"), X, np.full(50, np.nan), "NaN or infinity at row 0")
+    refused(KernelClassifier("gaussian"), X, ["a"] * 50, "one class only")
+
+
+def test_parameters_are_not_changed():
+    X, y = waves(100)
+    kernel, encoder = Gaussian("median"), TableEncoder(limit=5.0)
+    model = KernelRegressor(kernel, encoder=encoder).fit(X, y)
+    assert kernel.lengthscale == "median"
+    assert not hasattr(encoder, "mean_")
+    assert model.encoder_.limit == 5.0
+
+
+def test_nothing_is_warned_about(recwarn):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        KernelClassifier().fit(*waves_with_labels(300))
