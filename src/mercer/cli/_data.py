@@ -111,16 +111,21 @@ def _arrays(path: Path, target: str | None, columns: list[str] | None) -> Arrays
                 f"{path} must hold two dimensions, but its shape is {content.shape}."
             )
         return _column_out(content, target, path)
-    names = list(content)
-    wide = [name for name in names if content[name].ndim == 2]
+    with content:
+        return _named_arrays({name: content[name] for name in content}, target, path)
+
+
+def _named_arrays(content: dict[str, Any], target: str | None, path: Path) -> Arrays:
+    """Return the rows and the target of a file of named arrays."""
+    wide = [name for name, array in content.items() if array.ndim == 2]
     if "X" not in wide and len(wide) != 1:
         raise click.UsageError(
-            f"{path} must hold the rows as an array 'X', but it holds {', '.join(names)}."
+            f"{path} must hold the rows as an array 'X', but it holds {', '.join(content)}."
         )
     X = content["X" if "X" in wide else wide[0]]
     if target is None:
         return Arrays(X, None, [])
-    assert_known(target, [name for name in names if content[name].ndim == 1], "--target")
+    assert_known(target, [name for name, array in content.items() if array.ndim == 1], "--target")
     if len(content[target]) != len(X):
         raise click.UsageError(
             f"{path}: the rows are {len(X)}, but {target!r} has {len(content[target])} entries."

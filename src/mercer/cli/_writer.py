@@ -11,7 +11,6 @@ from typing import Any
 import click
 
 from .._optional import require
-from ..io.atomic import replacing
 
 
 class Writer:
@@ -56,6 +55,8 @@ def open_writer(path: Path | None) -> Iterator[Writer]:
         raise click.UsageError(f"--out: {path} must end in .csv or .parquet.")
     if not path.absolute().parent.is_dir():
         raise click.UsageError(f"--out: the folder of {path} does not exist; make it first.")
+    from ..io.atomic import replacing
+
     with replacing(path) as name:
         writer = Writer(name, kind)
         yield writer

@@ -39,11 +39,20 @@ def learning_rows(n_components: int, itemsize: int) -> int:
 
 def is_stream(X: Any) -> bool:
     """Return whether ``X`` yields blocks instead of being rows itself."""
+    if isinstance(X, list):
+        return bool(X) and all(_is_block(item) for item in X)
     return isinstance(X, Iterator) or (
         isinstance(X, Iterable)
         and not hasattr(X, "shape")
         and not hasattr(X, "__array__")
         and not isinstance(X, (list, tuple, str, bytes, dict))
+    )
+
+
+def _is_block(item: Any) -> bool:
+    """Return whether an item of a list is rows with their targets, and not a row itself."""
+    return (
+        isinstance(item, tuple) and len(item) in (2, 3) and len(getattr(item[0], "shape", ())) == 2
     )
 
 

@@ -146,10 +146,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             column of numbers exactly, float64 otherwise. CSR stays CSR, and is not centred.
         """
         check_is_fitted(self)
-        return self._encoded(check_columns(X, owner=self))
-
-    def _encoded(self, X):
-        """Return checked rows as numbers."""
+        X = check_columns(X, owner=self)
         if not is_matrix(X):
             return self._encoded_columns(X)
         if self.categories_:

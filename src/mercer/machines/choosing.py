@@ -104,10 +104,12 @@ def _features(n_rows, n_components, why):
     if n_components != "auto":
         return Method("features", int(n_components), why, features_memory(int(n_components)))
     size = MANY_COMPONENTS if n_rows >= MANY_ROWS else COMPONENTS
-    budget = settings().memory
+    while size > n_rows / 2 and size > 64:
+        size //= 2
+    wanted, budget = size, settings().memory
     while features_memory(size) > budget and size > 64:
         size //= 2
-    if size < (MANY_COMPONENTS if n_rows >= MANY_ROWS else COMPONENTS):
+    if size < wanted:
         why += f", and {budget / 1e9:g} GB of memory allow {size:,} features"
     return Method("features", size, why, features_memory(size))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 import warnings
 from abc import abstractmethod
@@ -46,7 +47,7 @@ CONSTRAINTS = {
     "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     "approximation": [StrOptions({"auto", "exact", "features"})],
     "alpha": [Interval(Real, 0, None, closed="neither"), "array-like", None],
-    "encoder": [HasMethods(["partial_fit", "transform"]), None],
+    "encoder": [HasMethods(["partial_fit", "transform", "get_feature_names_out"]), None],
     "random_state": RANDOM_STATE,
 }
 #: The widest encoded rows that a linear model is fitted to for comparison.
@@ -174,7 +175,8 @@ class KernelMachine(BaseEstimator):
         return named_kernel(self.kernel) if isinstance(self.kernel, str) else self.kernel
 
     def _refuse_constant(self, encoder, n_rows):
-        if encoder._n_features_out == int(encoder.constant is not None):
+        width = len(encoder.get_feature_names_out())
+        if width == int(getattr(encoder, "constant", None) is not None):
             raise ValueError(
                 f"All {encoder.n_features_in_} column(s) of X are constant (n_samples={n_rows}): "
                 "there is nothing to learn from; check that the right columns were passed."
@@ -184,14 +186,19 @@ class KernelMachine(BaseEstimator):
         """Return a sample of the rows, and fit a linear model on the way."""
         sample = RowSample(PILOT_ROWS)
         self._linear = None
-        if encoder._n_features_out <= LINEAR_WIDTH and isinstance(encoder, TableEncoder):
+        plain = encoder
+        if len(encoder.get_feature_names_out()) <= LINEAR_WIDTH:
             self._linear = self._machine(alpha=None, selection=FOLDS)
+            if isinstance(encoder, TableEncoder):
+                # Drawing in far values is not linear.
+                plain = copy.copy(encoder).set_params(limit=None)._settle()
         for X, y, w in source:
             encoded = encoder.transform(X)
             raw = as_matrix(X)
             sample.add(encoded if raw is None else raw, y, np.ones(X.shape[0]) if w is None else w)
             if self._linear is not None:
-                self._linear._learn([Block(encoded, y, w)])
+                linear = encoded if plain is encoder else plain.transform(X)
+                self._linear._learn([Block(linear, y, w)])
         if self._linear is not None:
             self._linear = self._linear._solve()._expected_score()
         self._sample_is_raw = raw is not None
@@ -206,7 +213,10 @@ class KernelMachine(BaseEstimator):
             if free:
                 encoder.set_params(scaling=scaling, constant=constant)._settle()
             if self._sample_is_raw:
-                return encoder._encoded(raw)
+                with warnings.catch_warnings():
+                    # The sample has lost the names of its columns, after they were compared.
+                    warnings.filterwarnings("ignore", "X does not have valid feature names")
+                    return encoder.transform(raw)
             if constant is None:
                 return raw
             return np.column_stack([raw, np.full(len(raw), constant, dtype=raw.dtype)])
