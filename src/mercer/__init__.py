@@ -17,7 +17,18 @@ __version__ = "0.1.0"
 _NAMES = {
     "diagnostics": ("approximation_error",),
     "engine.config": ("config",),
-    "features": ("ArcCosineFeatures", "FeatureMap", "RandomFourier", "TableEncoder"),
+    "features": (
+        "ArcCosineFeatures",
+        "DotProductSketch",
+        "FeatureMap",
+        "GradientFeatures",
+        "NNGPFeatures",
+        "NTKFeatures",
+        "PolynomialSketch",
+        "RandomFourier",
+        "TableEncoder",
+        "TensorNTKFeatures",
+    ),
     "io": ("load", "save"),
     "machines": (
         "FeatureRidge",
@@ -35,6 +46,7 @@ _NAMES = {
         "Laplace",
         "Matern",
         "Polynomial",
+        "PowerSeries",
         "ProductLaplace",
     ),
 }
@@ -55,7 +67,18 @@ _FOLDERS = (
 if TYPE_CHECKING:
     from .diagnostics import approximation_error
     from .engine.config import config
-    from .features import ArcCosineFeatures, FeatureMap, RandomFourier, TableEncoder
+    from .features import (
+        ArcCosineFeatures,
+        DotProductSketch,
+        FeatureMap,
+        GradientFeatures,
+        NNGPFeatures,
+        NTKFeatures,
+        PolynomialSketch,
+        RandomFourier,
+        TableEncoder,
+        TensorNTKFeatures,
+    )
     from .io import load, save
     from .kernels import (
         NNGP,
@@ -67,6 +90,7 @@ if TYPE_CHECKING:
         Laplace,
         Matern,
         Polynomial,
+        PowerSeries,
         ProductLaplace,
     )
     from .machines import (
@@ -82,20 +106,27 @@ __all__ = [
     "NTK",
     "ArcCosine",
     "ArcCosineFeatures",
+    "DotProductSketch",
     "Exponential",
     "FeatureMap",
     "FeatureRidge",
     "FeatureRidgeClassifier",
     "Gaussian",
+    "GradientFeatures",
     "Kernel",
     "KernelClassifier",
     "KernelRegressor",
     "Laplace",
     "Matern",
+    "NNGPFeatures",
+    "NTKFeatures",
     "Polynomial",
+    "PolynomialSketch",
+    "PowerSeries",
     "ProductLaplace",
     "RandomFourier",
     "TableEncoder",
+    "TensorNTKFeatures",
     "__version__",
     "approximation_error",
     "config",

@@ -5,5 +5,20 @@ from .base import FeatureMap
 from .encoder import TableEncoder
 from .exact import KernelColumns
 from .fourier import RandomFourier
+from .ntk import NNGPFeatures, NTKFeatures
+from .ntk_baselines import GradientFeatures, TensorNTKFeatures
+from .polynomial import DotProductSketch, PolynomialSketch
 
-__all__ = ["ArcCosineFeatures", "FeatureMap", "KernelColumns", "RandomFourier", "TableEncoder"]
+__all__ = [
+    "ArcCosineFeatures",
+    "DotProductSketch",
+    "FeatureMap",
+    "GradientFeatures",
+    "KernelColumns",
+    "NNGPFeatures",
+    "NTKFeatures",
+    "PolynomialSketch",
+    "RandomFourier",
+    "TableEncoder",
+    "TensorNTKFeatures",
+]

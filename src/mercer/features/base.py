@@ -153,6 +153,14 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             block_map, X, self._n_features_out, scratch=self._scratch(), label=type(self).__name__
         )
 
+    def _unbiased(self):
+        """Return whether inner products of features are the kernel's on average.
+
+        Those of a map with ``mean_kernel_`` are that kernel's; other maps without a known
+        average only come closer to the kernel as they grow.
+        """
+        return True
+
     def _scratch(self):
         """Return how many numbers ``_map`` holds for each row beside input and output."""
         return 0
@@ -196,7 +204,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _from_recipe(cls, recipe):
         """Return the map of a recipe, drawn again."""
         made = cls(**recipe["parameters"])
-        size = int(made.n_components) * int(recipe["state"]["n_features_in_"])
+        size = int(getattr(made, "n_components", 1)) * int(recipe["state"]["n_features_in_"])
         if 8 * size > LARGEST_DRAW:
             raise ValueError(f"a map of {size:,} numbers is too large to be drawn")
         for name, value in recipe["state"].items():

@@ -7,6 +7,7 @@ from .gaussian import Gaussian
 from .laplace import Laplace, ProductLaplace
 from .matern import Matern
 from .relu import NNGP, NTK, ArcCosine
+from .series import PowerSeries
 from .stationary import Isotropic
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Laplace",
     "Matern",
     "Polynomial",
+    "PowerSeries",
     "Product",
     "ProductLaplace",
     "Scaled",

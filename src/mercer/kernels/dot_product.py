@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Integral, Real
 from typing import Any
+
+import numpy as np
+from scipy import special
 
 from .._sklearn import Interval
 from ..ops.norms import row_norms
@@ -34,6 +38,12 @@ class Exponential(Kernel):
 
     def __init__(self, lengthscale: float | str = 1.0) -> None:
         self.lengthscale: Any = lengthscale
+
+    def taylor(self, degree: int) -> np.ndarray:
+        """Return the coefficients of the powers of the inner product, up to a degree."""
+        powers = np.arange(degree + 1)
+        scales = -2 * powers * math.log(float(self.lengthscale)) - special.gammaln(powers + 1)
+        return np.exp(scales)
 
     def _tile(self, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
         scale = float(self.lengthscale)
@@ -73,6 +83,13 @@ class Polynomial(Kernel):
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
+
+    def taylor(self, degree: int | None = None) -> np.ndarray:
+        """Return the coefficients of the powers of the inner product."""
+        powers = np.arange(self.degree + 1)
+        constants = float(self.coef0) ** (self.degree - powers)
+        values = special.binom(self.degree, powers) * float(self.gamma) ** powers * constants
+        return values if degree is None else values[: degree + 1]
 
     def _tile(self, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
         return (self.gamma * inner_products(X, Y) + self.coef0) ** self.degree

@@ -98,3 +98,12 @@ def mean_projection(n_features: int | None) -> float:
         return math.sqrt(2 / math.pi)
     half = n_features / 2
     return math.sqrt(n_features / math.pi) * math.exp(math.lgamma(half) - math.lgamma(half + 0.5))
+
+
+def constant_and_sign(P: Any, xp: Any) -> Any:
+    """Return features of the order-zero kernel whose constant half is exact.
+
+    Step(a) = (1 + sign(a)) / 2, and the mixed term of two rows vanishes on average.
+    """
+    first = xp.full_like(P[:, :1], math.sqrt(0.5))
+    return xp.concat([first, xp.sign(P) * math.sqrt(0.5 / P.shape[1])], axis=1)

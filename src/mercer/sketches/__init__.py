@@ -1,17 +1,32 @@
-"""Random linear maps: projections on random directions, dense and structured."""
+"""Random linear maps: projections on random directions, and sketches of tensor products."""
 
+from .count_sketch import CountSketch
 from .directions import gibbs_directions, haar_directions, spherical_directions
 from .fastfood import FastfoodProjection
 from .hadamard import HadamardProjection
+from .poly_sketch import PolyChain, PolyTree
+from .product_sketch import ProductSketch
 from .projection import DenseProjection, Projection
 from .radii import draw_probabilities
+from .relu_layer import ReluLayer
+from .series_sketch import SeriesSketch
 from .spherical_structured import spherical_structured_directions
+from .tensor_sketch import TensorSketch
+from .tensor_srht import TensorSRHT
 
 __all__ = [
+    "CountSketch",
     "DenseProjection",
     "FastfoodProjection",
     "HadamardProjection",
+    "PolyChain",
+    "PolyTree",
+    "ProductSketch",
     "Projection",
+    "ReluLayer",
+    "SeriesSketch",
+    "TensorSRHT",
+    "TensorSketch",
     "draw_probabilities",
     "gibbs_directions",
     "haar_directions",

@@ -1,0 +1,274 @@
+"""Features of the neural tangent kernel, and of the Gaussian process of the same network."""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+from .._sklearn import RANDOM_STATE, Interval, StrOptions
+from ..kernels import NNGP, NTK, PowerSeries
+from ..kernels.series import default_degree, nonnegative_fit
+from ..ops.norms import unit_rows
+from ..sketches import ReluLayer, SeriesSketch
+from .base import FeatureMap
+from .ntk_layers import RandomLayers, SketchLayers
+
+DEPTH = [Interval(Integral, 1, None, closed="left")]
+SIZE = [Interval(Integral, 2, None, closed="left"), None]
+SAMPLINGS = {"orthogonal", "gaussian", "leverage", "gibbs"}
+#: Columns from which on sharing directions costs nothing in precision.
+SHARED_FROM = 256
+
+
+class _NetworkFeatures(FeatureMap):
+    """What features of network kernels share: methods, and the one-shot sketch."""
+
+    def _draw(self, stream, n_features_in):
+        method = "one-shot" if self.method == "auto" else self.method
+        drawn = {"method_": method}
+        if method != "one-shot":
+            return drawn | {"layers_": self._layers(stream, n_features_in, method)}
+        degree = default_degree(self.kernel_) if self.degree is None else self.degree
+        coefficients = nonnegative_fit(self.kernel_, degree)
+        return drawn | {
+            "mean_kernel_": PowerSeries(tuple(float(c) for c in coefficients), normalized=True),
+            "layers_": SeriesSketch(stream, n_features_in, self.n_components, coefficients),
+        }
+
+    def _unbiased(self):
+        return self.method in ("auto", "one-shot") or (self.depth == 1 and self.method == "random")
+
+    def _scratch(self):
+        return self.layers_.scratch
+
+    def _map(self, X, xp, out=None):
+        if self.method_ != "one-shot":
+            single = self.n_components == 1 and hasattr(self.layers_, "only_column")
+            return (self.layers_.only_column if single else self.layers_.features)(X, xp)
+        unit, norms = unit_rows(X, xp)
+        return self.layers_.sketch(unit, xp) * norms[:, None]
+
+
+class NTKFeatures(_NetworkFeatures):
+    r"""Features of the neural tangent kernel of a ReLU network.
+
+    ``"one-shot"``: the kernel is :math:`\|x\| \|y\| f(\cos)`; f is replaced by the nearest
+    polynomial with non-negative coefficients, and that is sketched at once, at a cost that
+    does not depend on the depth. ``"random"``: layer by layer, random features of the
+    arc-cosine kernels and a sketch of their product with those of the layer before [1]_.
+    ``"sketch"``: layer by layer, with polynomial sketches in their place [2]_.
+
+    Parameters
+    ----------
+    depth : int, default=1
+        The number of hidden layers.
+    n_components : int, default=1024
+        The number of features.
+    method : {"auto", "one-shot", "random", "sketch"}, default="auto"
+        As above; ``"auto"`` is one-shot, which has the smallest error at equal dimension.
+    degree : int or None, default=None
+        The degree of polynomials; ``None`` means 8, or 16 from depth 3 on.
+    variant : {"improved", "paper"}, default="improved"
+        For ``"random"``: exact parts, antithetic and orthogonal directions; or the maps and
+        the sizes of [1]_.
+    n_step, n_relu : int or None, default=None
+        For layer-wise methods: columns of the features of order 0, and of order 1, of which
+        the latter are part of the result (the rest of it is the sketch). ``None`` means the
+        sizes that were found best: a third (half, for the paper's variant) of the
+        components for ``n_relu``, and at least 256 for ``n_step``.
+    sampling : {"auto", "orthogonal", "gaussian", "leverage", "gibbs"}, default="auto"
+        How the directions of ``"random"`` are drawn; ``"leverage"`` and ``"gibbs"`` are the
+        norm-weighted law of [1]_, exact and by its sampler. ``"auto"`` is orthogonal, or
+        gaussian for the paper's variant.
+    share : bool or "auto", default="auto"
+        Whether both orders of a layer use the same directions, which halves the work;
+        ``"auto"`` does so for at least 256 columns of each.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of everything that is drawn.
+
+    Attributes
+    ----------
+    kernel_ : NTK
+        The exact kernel that the map approximates.
+    mean_kernel_ : PowerSeries
+        Of ``"one-shot"``: what the features give on average, the polynomial.
+    method_ : str
+        Which method ``"auto"`` chose.
+    seed_ : int
+        The seed of everything that was drawn.
+
+    References
+    ----------
+    .. [1] I. Han et al., "Random features for the neural tangent kernel", arXiv 2104.01351.
+    .. [2] A. Zandieh et al., "Scaling neural tangent kernels via sketching and random
+       features", NeurIPS 2021.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import NTKFeatures
+    >>> X = np.random.default_rng(0).standard_normal((60, 8))
+    >>> features = NTKFeatures(depth=2, n_components=1024, random_state=0).fit(X)
+    >>> Z, K = features.transform(X), features.kernel_(X)
+    >>> bool(np.linalg.norm(Z @ Z.T - K) < 0.1 * np.linalg.norm(K))
+    True
+    """
+
+    _parameter_constraints = {
+        "depth": DEPTH,
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "method": [StrOptions({"auto", "one-shot", "random", "sketch"})],
+        "degree": [Interval(Integral, 1, None, closed="left"), None],
+        "variant": [StrOptions({"improved", "paper"})],
+        "n_step": SIZE,
+        "n_relu": SIZE,
+        "sampling": [StrOptions({"auto", *SAMPLINGS})],
+        "share": ["boolean", StrOptions({"auto"})],
+        "random_state": RANDOM_STATE,
+    }
+
+    def __init__(
+        self,
+        depth=1,
+        *,
+        n_components=1024,
+        method="auto",
+        degree=None,
+        variant="improved",
+        n_step=None,
+        n_relu=None,
+        sampling="auto",
+        share="auto",
+        random_state=None,
+    ):
+        self.depth = depth
+        self.n_components = n_components
+        self.method = method
+        self.degree = degree
+        self.variant = variant
+        self.n_step = n_step
+        self.n_relu = n_relu
+        self.sampling = sampling
+        self.share = share
+        self.random_state = random_state
+
+    def _kernel(self):
+        return NTK(depth=self.depth)
+
+    def _layers(self, stream, n_features_in, method):
+        improved = self.variant == "improved"
+        m = self.n_components
+        share_of_relu = 0.3 if improved and method == "random" else 0.5
+        n_relu = max(1, round(share_of_relu * m)) if self.n_relu is None else self.n_relu
+        if m == 1:
+            n_relu, m = 1, 2
+        if n_relu >= m:
+            raise ValueError(
+                f"n_relu={n_relu} leaves no column for the sketch of n_components={m}; use more "
+                "components, or a smaller n_relu."
+            )
+        n_step = max(256, n_relu) if self.n_step is None else self.n_step
+        sizes = (n_relu, n_step, m - n_relu)
+        if method == "sketch":
+            degree = 8 if self.degree is None else self.degree
+            return SketchLayers(stream, n_features_in, self.depth, sizes, degree)
+        sampling = self.sampling
+        if sampling == "auto":
+            sampling = "orthogonal" if improved else "gaussian"
+        share = min(n_relu, n_step) >= SHARED_FROM if self.share == "auto" else self.share
+        options = {"improved": improved, "sampling": sampling, "share": share}
+        return RandomLayers(stream, n_features_in, self.depth, sizes, options)
+
+
+class NNGPFeatures(_NetworkFeatures):
+    r"""Features of the Gaussian process kernel of a ReLU network of infinite width.
+
+    As :class:`NTKFeatures`: ``"one-shot"`` sketches the nearest polynomial of the cosine,
+    ``"random"`` applies random features of the arc-cosine kernel layer by layer.
+
+    Parameters
+    ----------
+    depth : int, default=1
+        The number of hidden layers.
+    n_components : int, default=1024
+        The number of features.
+    method : {"auto", "one-shot", "random"}, default="auto"
+        As above; ``"auto"`` is one-shot.
+    degree : int or None, default=None
+        The degree of the polynomial; ``None`` means 8.
+    sampling : {"orthogonal", "gaussian", "leverage", "gibbs"}, default="orthogonal"
+        How the directions of ``"random"`` are drawn.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of everything that is drawn.
+
+    Attributes
+    ----------
+    kernel_ : NNGP
+        The exact kernel that the map approximates.
+    mean_kernel_ : PowerSeries
+        Of ``"one-shot"``: what the features give on average.
+    method_ : str
+        Which method ``"auto"`` chose.
+    seed_ : int
+        The seed of everything that was drawn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import NNGPFeatures
+    >>> X = np.random.default_rng(0).standard_normal((60, 8))
+    >>> features = NNGPFeatures(depth=2, n_components=1024, random_state=0).fit(X)
+    >>> Z, K = features.transform(X), features.kernel_(X)
+    >>> bool(np.linalg.norm(Z @ Z.T - K) < 0.1 * np.linalg.norm(K))
+    True
+    """
+
+    _parameter_constraints = {
+        "depth": DEPTH,
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "method": [StrOptions({"auto", "one-shot", "random"})],
+        "degree": [Interval(Integral, 1, None, closed="left"), None],
+        "sampling": [StrOptions(SAMPLINGS)],
+        "random_state": RANDOM_STATE,
+    }
+
+    def __init__(
+        self,
+        depth=1,
+        *,
+        n_components=1024,
+        method="auto",
+        degree=None,
+        sampling="orthogonal",
+        random_state=None,
+    ):
+        self.depth = depth
+        self.n_components = n_components
+        self.method = method
+        self.degree = degree
+        self.sampling = sampling
+        self.random_state = random_state
+
+    def _kernel(self):
+        return NNGP(depth=self.depth)
+
+    def _layers(self, stream, n_features_in, method):
+        return ProcessLayers(stream, n_features_in, self.depth, self.n_components, self.sampling)
+
+
+class ProcessLayers:
+    """Random features of order 1, layer after layer."""
+
+    def __init__(self, stream, n_features, depth, size, sampling):
+        options = {"improved": True, "sampling": sampling, "share": False}
+        self._layers = []
+        for layer in range(depth):
+            branch = stream.child("layer", layer)
+            self._layers.append(ReluLayer(branch, n_features, size, 0, **options))
+            n_features = size
+        self.scratch = 3 * size
+
+    def features(self, X, xp):
+        """Return the features of the last layer."""
+        for layer in self._layers:
+            X, _ = layer.features(X, xp)
+        return X

@@ -1,0 +1,217 @@
+"""Sketches of the polynomial kernel, and of any kernel of the inner product."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+
+import numpy as np
+import scipy.sparse
+
+from .._array import all_finite, is_sparse
+from .._sklearn import RANDOM_STATE, Interval, StrOptions, checked
+from ..kernels import Exponential, Kernel, Polynomial, PowerSeries
+from ..sketches import PolyTree, ProductSketch, SeriesSketch, TensorSketch
+from .base import FeatureMap
+
+
+class PolynomialSketch(FeatureMap):
+    r"""A sketch of the polynomial kernel :math:`(\gamma \langle x, y \rangle + c)^p`.
+
+    The rows, times :math:`\sqrt\gamma` and with a column :math:`\sqrt c`, are raised to the
+    p-th tensor power, and that is sketched without being formed [1]_.
+
+    Parameters
+    ----------
+    degree : int, default=3
+        The power p.
+    gamma : float, default=1.0
+        The factor of the inner product.
+    coef0 : float, default=1.0
+        The constant c.
+    n_components : int, default=512
+        The number of features; odd numbers are fine.
+    method : {"auto", "tensor", "tree", "product"}, default="auto"
+        ``"tensor"``: one convolution of CountSketches, best up to degree 3; ``"tree"``:
+        convolutions of two factors in a balanced tree [2]_, best for higher degrees;
+        ``"product"``: products of random projections, for comparison.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the sketch.
+
+    Attributes
+    ----------
+    kernel_ : Polynomial
+        The exact kernel that the map approximates.
+    method_ : str
+        Which method ``"auto"`` chose.
+    seed_ : int
+        The seed of everything that was drawn.
+
+    References
+    ----------
+    .. [1] N. Pham and R. Pagh, "Fast and scalable polynomial kernels via explicit feature
+       maps", KDD 2013.
+    .. [2] T. Ahle et al., "Oblivious sketching of high-degree polynomial kernels", SODA 2020.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import PolynomialSketch
+    >>> X = np.random.default_rng(0).standard_normal((50, 10)) / 10**0.5
+    >>> features = PolynomialSketch(degree=2, n_components=2000, random_state=0)
+    >>> Z = features.fit_transform(X)
+    >>> K = features.kernel_(X)
+    >>> bool(np.linalg.norm(Z @ Z.T - K) < 0.15 * np.linalg.norm(K))
+    True
+    """
+
+    _parameter_constraints = {
+        "degree": [Interval(Integral, 1, None, closed="left")],
+        "gamma": [Interval(Real, 0, None, closed="neither")],
+        "coef0": [Interval(Real, 0, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "method": [StrOptions({"auto", "tensor", "tree", "product"})],
+        "random_state": RANDOM_STATE,
+    }
+
+    def __init__(
+        self,
+        degree=3,
+        *,
+        gamma=1.0,
+        coef0=1.0,
+        n_components=512,
+        method="auto",
+        random_state=None,
+    ):
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.n_components = n_components
+        self.method = method
+        self.random_state = random_state
+
+    def _kernel(self):
+        return Polynomial(degree=self.degree, gamma=self.gamma, coef0=self.coef0)
+
+    def _draw(self, stream, n_features_in):
+        method = self.method
+        if method == "auto" or self.degree == 1:
+            method = "tensor" if self.degree <= 3 else "tree"
+        width = n_features_in + (self.coef0 > 0)
+        shape = (width, self.n_components, self.degree)
+        if method == "tensor":
+            sketch = TensorSketch(stream, [width] * self.degree, self.n_components)
+        elif method == "tree":
+            sketch = PolyTree(stream, *shape)
+        else:
+            sketch = ProductSketch(stream, *shape)
+        return {"method_": method, "sketch_": sketch}
+
+    def _scratch(self):
+        return 4 * self.n_components + self.n_features_in_ + 1
+
+    def _map(self, X, xp, out=None):
+        rows = with_constant(X, self.gamma**0.5, self.coef0**0.5, xp)
+        if self.method_ == "tensor":
+            return finite(self.sketch_.sketch([rows] * self.degree, xp))
+        return finite(self.sketch_.sketch(rows, xp))
+
+
+def finite(Z):
+    """Return features, or say that powers of the rows overflow."""
+    if not all_finite(Z):
+        raise ValueError(
+            "Powers of the rows overflow; scale X down first, for example with StandardScaler."
+        )
+    return Z
+
+
+def with_constant(X, scale, constant, xp):
+    """Return the rows times ``scale``, with a last column ``constant`` if it is not 0."""
+    if is_sparse(X):
+        rows = X * np.asarray(scale, dtype=X.dtype) if scale != 1 else X
+        if constant:
+            last = np.full((X.shape[0], 1), constant, dtype=X.dtype)
+            rows = scipy.sparse.hstack([rows, last], format="csr", dtype=X.dtype)
+        return scipy.sparse.csr_array(rows)
+    rows = X * scale if scale != 1 else X
+    if constant:
+        rows = xp.concat([rows, xp.full_like(rows[:, :1], constant)], axis=1)
+    return rows
+
+
+class DotProductSketch(FeatureMap):
+    r"""A sketch of a kernel :math:`f(\langle x, y \rangle) = \sum_j c_j \langle x, y \rangle^j`.
+
+    Constant and linear terms are exact where they fit; all higher degrees share the other
+    columns, each with random signs of its own.
+
+    Parameters
+    ----------
+    kernel : Kernel, default=None
+        :class:`~mercer.Exponential`, :class:`~mercer.Polynomial`,
+        :class:`~mercer.PowerSeries` or another kernel with a method ``taylor``; ``None``
+        means ``Exponential()``.
+    n_components : int, default=512
+        The number of features.
+    degree : int, default=8
+        Where an infinite series is cut off. The terms beyond are missing from the features:
+        keep the norms of the rows at about one.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the sketch.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        The exact kernel that the map approximates.
+    mean_kernel_ : PowerSeries
+        The series up to ``degree``: what the features give on average.
+    seed_ : int
+        The seed of everything that was drawn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import DotProductSketch, Exponential
+    >>> X = np.random.default_rng(0).standard_normal((50, 10)) / 10**0.5
+    >>> features = DotProductSketch(Exponential(), n_components=1000, random_state=0)
+    >>> Z = features.fit_transform(X)
+    >>> K = features.kernel_(X)
+    >>> bool(np.linalg.norm(Z @ Z.T - K) < 0.1 * np.linalg.norm(K))
+    True
+    """
+
+    _parameter_constraints = {
+        "kernel": [Kernel, None],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "degree": [Interval(Integral, 1, None, closed="left")],
+        "random_state": RANDOM_STATE,
+    }
+
+    def __init__(self, kernel=None, *, n_components=512, degree=8, random_state=None):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.degree = degree
+        self.random_state = random_state
+
+    def _kernel(self):
+        kernel = checked(Exponential() if self.kernel is None else self.kernel)
+        if not hasattr(kernel, "taylor") or getattr(kernel, "normalized", False):
+            raise ValueError(
+                f"kernel={kernel!r} is not a power series of the inner product; use Exponential, "
+                "Polynomial or PowerSeries here."
+            )
+        return kernel
+
+    def _draw(self, stream, n_features_in):
+        coefficients = self.kernel_.taylor(self.degree)
+        return {
+            "mean_kernel_": PowerSeries(tuple(float(c) for c in coefficients)),
+            "sketch_": SeriesSketch(stream, n_features_in, self.n_components, coefficients),
+        }
+
+    def _scratch(self):
+        return self.sketch_.scratch
+
+    def _map(self, X, xp, out=None):
+        return finite(self.sketch_.sketch(X, xp))

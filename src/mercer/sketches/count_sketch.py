@@ -1,0 +1,59 @@
+"""CountSketch: columns are added up in random places with random signs."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .._array import frozen, is_numpy, is_sparse, like
+from .._random import Stream
+from ..ops.count_sketch import count_sketch, one_hot
+from ..ops.products import densified
+
+
+class CountSketch:
+    r"""A random linear map to ``size`` columns that keeps inner products in expectation.
+
+    Every column j of the input is added to column h(j) with sign s(j). For two rows with
+    :math:`N = \|x\|^2 \|y\|^2`, :math:`t = \langle x, y \rangle` and
+    :math:`q = \sum_i x_i^2 y_i^2`, the variance of the inner product of their sketches is
+    :math:`(N + t^2 - 2q) / m`.
+
+    Parameters
+    ----------
+    stream : Stream
+        Where places and signs come from.
+    n_features, size : int
+        Columns of the input and of the sketch.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer._random import Stream
+    >>> from mercer.sketches import CountSketch
+    >>> sketch = CountSketch(Stream(0), n_features=1000, size=64)
+    >>> X = np.random.default_rng(0).standard_normal((2, 1000))
+    >>> sketch.sketch(X, np).shape
+    (2, 64)
+    """
+
+    def __init__(self, stream: Stream, n_features: int, size: int) -> None:
+        generator = stream.generator()
+        self.n_features, self.size = n_features, size
+        self.places = frozen(generator.integers(size, size=n_features))
+        self.signs = frozen(generator.choice([-1.0, 1.0], n_features))
+
+    def sketch(self, X: Any, xp: Any) -> Any:
+        """Return the sketch of a block of rows, dense or CSR."""
+        X = densified(X) if is_sparse(X) else X
+        if not is_numpy(X):
+            # Other libraries have no scatter in common; they are good at products.
+            return X @ like(X, self._matrix)
+        X = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
+        return count_sketch(X, self.places, self.signs, self.size)
+
+    @cached_property
+    def _matrix(self) -> np.ndarray:
+        return frozen(one_hot(self.places, self.signs, self.size))

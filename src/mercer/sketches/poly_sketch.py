@@ -1,0 +1,118 @@
+"""PolySketch: sketches of the tensor powers of a row, as a chain or as a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .._random import Stream
+from ..ops.products import dense
+from .tensor_sketch import TensorSketch
+from .tensor_srht import TensorSRHT
+
+
+def _node(stream: Stream, widths: tuple[int, int], size: int, kind: str) -> Any:
+    """Return a sketch of two factors."""
+    if kind == "tensor":
+        return TensorSketch(stream, widths, size)
+    return TensorSRHT(stream, widths, size, "hadamard" if kind == "srht" else "fourier")
+
+
+class PolyChain:
+    """Sketches of all tensor powers up to a degree in one pass.
+
+    T₁ = x and T_{j+1} is a sketch of the tensor product of T_j and x, with fresh randomness
+    at every step: ⟨T_j(x), T_j(y)⟩ is ⟨x, y⟩^j in expectation, and its variance grows with the
+    degree, not exponentially.
+
+    Parameters
+    ----------
+    stream : Stream
+        Where the sketches come from.
+    n_features, size, degree : int
+        Columns of the input, columns of the sketches, and the highest power.
+    node : {"tensor", "srht", "srht-complex"}, default="tensor"
+        The sketch of two factors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer._random import Stream
+    >>> from mercer.sketches import PolyChain
+    >>> chain = PolyChain(Stream(0), n_features=3, size=16, degree=4)
+    >>> [power.shape for power in chain.powers(np.ones((2, 3)), np)]
+    [(2, 3), (2, 16), (2, 16), (2, 16)]
+    """
+
+    def __init__(
+        self, stream: Stream, n_features: int, size: int, degree: int, node: str = "tensor"
+    ) -> None:
+        self.degree = degree
+        widths = [n_features] + [size] * (degree - 2)
+        self._nodes = [
+            _node(stream.child("chain", j), (width, n_features), size, node)
+            for j, width in enumerate(widths[: degree - 1])
+        ]
+
+    def powers(self, X: Any, xp: Any) -> Iterator[Any]:
+        """Yield the sketches of the first, second, ... power of the rows."""
+        power = X
+        yield power
+        for node in self._nodes:
+            power = node.sketch([power, X], xp)
+            yield power
+
+
+class PolyTree:
+    """A sketch of one tensor power by a balanced tree of sketches of two factors [1]_.
+
+    Parameters
+    ----------
+    stream : Stream
+        Where the sketches come from.
+    n_features, size, degree : int
+        Columns of the input and of the sketch, and the power.
+    node : {"tensor", "srht", "srht-complex"}, default="tensor"
+        The sketch of two factors.
+
+    References
+    ----------
+    .. [1] T. Ahle et al., "Oblivious sketching of high-degree polynomial kernels", SODA 2020.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer._random import Stream
+    >>> from mercer.sketches import PolyTree
+    >>> PolyTree(Stream(0), n_features=3, size=16, degree=5).sketch(np.ones((2, 3)), np).shape
+    (2, 16)
+    """
+
+    def __init__(
+        self, stream: Stream, n_features: int, size: int, degree: int, node: str = "tensor"
+    ) -> None:
+        self._stream, self._size, self._kind = stream, size, node
+        self._root = self._grown(degree, n_features, 0)
+
+    def sketch(self, X: Any, xp: Any) -> Any:
+        """Return the sketch of the power of the rows."""
+        return self._evaluated(self._root, dense(X), xp)
+
+    def _grown(self, degree: int, n_features: int, number: int) -> Any:
+        """Return a tree: ``None`` for a leaf, else a node and its two branches."""
+        if degree == 1:
+            return None
+        left, right = (degree + 1) // 2, degree // 2
+        widths = tuple(n_features if part == 1 else self._size for part in (left, right))
+        node = _node(self._stream.child("tree", number), widths, self._size, self._kind)  # type: ignore[arg-type]
+        branches = (
+            self._grown(left, n_features, 2 * number + 1),
+            self._grown(right, n_features, 2 * number + 2),
+        )
+        return node, branches
+
+    def _evaluated(self, tree: Any, X: Any, xp: Any) -> Any:
+        if tree is None:
+            return X
+        node, branches = tree
+        return node.sketch([self._evaluated(branch, X, xp) for branch in branches], xp)
