@@ -21,9 +21,11 @@ EXAMPLES = {
     "first_features": "00_start/plot_first_features.py",
     "fourier_error": "10_features/plot_fourier_error.py",
     "arccosine_deflated": "10_features/plot_arccosine_deflated.py",
+    "ntk_features": "10_features/plot_ntk_features.py",
     "near_duplicates": "10_features/plot_near_duplicates.py",
     "kernels_in_sklearn": "20_kernels/plot_kernels_in_sklearn.py",
     "ridge_one_pass": "30_machines/plot_ridge_one_pass.py",
+    "front_door": "30_machines/plot_front_door.py",
 }
 
 

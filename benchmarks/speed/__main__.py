@@ -7,13 +7,14 @@ from pathlib import Path
 import click
 
 from ..report import RESULTS, publish
-from . import arccosine, ntk, projections, random_fourier, ridge, stream
+from . import arccosine, ntk, projections, random_fourier, ridge, sketches, stream
 
 BENCHMARKS = {
     "random_fourier": random_fourier.run,
     "ntk": ntk.run,
     "arccosine": arccosine.run,
     "projections": projections.run,
+    "sketches": sketches.run,
     "ridge": ridge.run,
     "stream": stream.run,
 }

@@ -102,7 +102,7 @@ def test_predictions_as_csv_with_columns_and_probabilities(folder, tmp_path):
 
 def test_error_bars_need_a_full_model(folder, tmp_path):
     text = run("predict", folder / "price.mercer", folder / "test.csv", "--std", status=1)
-    assert "compact=False" in text
+    assert "fit with --full" in text
     path = tmp_path / "full.mercer"
     run(
         *("fit", folder / "train.csv", "-t", "price", "--drop", "dear", "--kernel", "gaussian"),

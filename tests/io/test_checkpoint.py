@@ -84,6 +84,17 @@ def test_an_iterator_is_refused(tmp_path):
         fit_resumable(FeatureRidge(), iter(Blocks()), tmp_path / "pass.checkpoint")
 
 
+def test_what_was_learnt_before_is_forgotten(tmp_path):
+    features = RandomFourier(Gaussian(1.5), n_components=200, random_state=0)
+    model = FeatureRidge(features).fit(X[:100], Y[:100])
+    fit_resumable(model, Blocks(), tmp_path / "pass.checkpoint")
+    fresh = FeatureRidge(features).fit(Blocks())
+    for found, wanted in zip(
+        model.predict(X[:5], return_std=True), fresh.predict(X[:5], return_std=True), strict=True
+    ):
+        assert np.array_equal(found, wanted)
+
+
 SCRIPT = """
 import sys, time
 import numpy as np

@@ -275,3 +275,14 @@ def test_other_files_are_told_apart(tmp_path):
         mercer.load(tmp_path / "other.mercer")
     with pytest.raises(ModelFileError):
         mercer.load(tmp_path)
+
+
+@pytest.mark.parametrize("compact", [False, True])
+@pytest.mark.parametrize("state", [np.random.default_rng(0), np.random.RandomState(0), None, 3])
+def test_every_kind_of_random_state_can_be_kept(state, compact, tmp_path):
+    features = RandomFourier(Gaussian(1.0), n_components=16, random_state=state).fit(X)
+    model = KernelRegressor(Gaussian(1.0), n_components=16, random_state=state).fit(X, Y)
+    for k, fitted in enumerate((features, model)):
+        mercer.save(fitted, tmp_path / str(k), compact=compact)
+    assert np.array_equal(mercer.load(tmp_path / "0").transform(X), features.transform(X))
+    assert np.array_equal(mercer.load(tmp_path / "1").predict(X), model.predict(X))

@@ -156,3 +156,16 @@ def test_without_pyarrow_the_pip_line_is_given(tmp_path, monkeypatch):
     monkeypatch.setattr("importlib.import_module", lambda name: refuse(name))
     with pytest.raises(ImportError, match=r"pip install 'mercer\[tables\]'"):
         TableStream(tmp_path, target="y")
+
+
+def test_csv_columns_may_change_from_whole_numbers_to_fractions(tmp_path):
+    lines = ["a,b,y"] + ["1,x,0"] * 300_000 + ["1.5,,1"]
+    (tmp_path / "rows.csv").write_text("\n".join(lines))
+    stream = TableStream(tmp_path / "rows.csv", target="y")
+    blocks = list(stream.tables())
+    assert blocks[-1][0].column("a")[-1].as_py() == 1.5
+    assert blocks[-1][0].column("b")[-1].as_py() is None
+    assert blocks[0][1].dtype.kind == "i"
+    (tmp_path / "rows.csv").write_text("\n".join([*lines, "word,x,1"]))
+    with pytest.raises(ValueError, match=r"cannot be read after row"):
+        list(TableStream(tmp_path / "rows.csv", target="y").tables())

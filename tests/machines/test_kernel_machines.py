@@ -88,11 +88,12 @@ def test_exact_for_few_rows_and_features_for_many():
 
 def test_kernels_without_features_are_exact_or_refused():
     X, y = waves(200)
-    assert KernelRegressor(Polynomial(degree=3)).fit(X, y).report_.method == "exact"
+    kernel = Gaussian(1.0) + Polynomial(degree=2)
+    assert KernelRegressor(kernel).fit(X, y).report_.method == "exact"
     with pytest.raises(ValueError, match="no feature map"):
-        KernelRegressor(Polynomial(), approximation="features").fit(X, y)
+        KernelRegressor(kernel, approximation="features").fit(X, y)
     with mercer.config(memory="1MB"), pytest.raises(ValueError, match=r"needs about .* GB"):
-        KernelRegressor(Polynomial()).fit(*waves(2500))
+        KernelRegressor(kernel).fit(*waves(2500))
 
 
 def test_the_best_kernel_is_found():
@@ -153,6 +154,16 @@ def test_a_stream_seen_once_says_what_its_first_block_decides():
     with pytest.warns(UserWarning, match="first block"):
         model.fit((X[k : k + 500], y[k : k + 500]) for k in range(0, 1500, 500))
     assert model.report_.n_rows == 1500
+    with pytest.warns(UserWarning, match="first block"):
+        model = KernelRegressor(Gaussian(1.0)).fit(iter([(X, y)]))
+    assert "not known" in model.report_.method_reason
+
+
+def test_constant_columns_are_counted_beside_dates():
+    frame, price = table(60)
+    frame = frame.assign(one=1.0, same="same")
+    text = KernelRegressor(Gaussian(1.0)).fit(frame, price).report_.encoding
+    assert "2 constant ones left out" in text
 
 
 def test_labels_that_appear_late_in_a_stream_are_known():

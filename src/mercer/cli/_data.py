@@ -17,8 +17,8 @@ BLOCK_ROWS = 65_536
 class Arrays:
     """Blocks of arrays at hand, in the way of a table on disk."""
 
-    def __init__(self, X: Any, y: Any, target: list[str]) -> None:
-        self.X, self.y, self.target = X, y, target
+    def __init__(self, X: Any, y: Any, target: list[str], columns: Any = None) -> None:
+        self.X, self.y, self.target, self._columns = X, y, target, columns
         self.n_rows = int(X.shape[0])
 
     def tables(self) -> Arrays:
@@ -28,7 +28,8 @@ class Arrays:
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         for start in range(0, self.n_rows, BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
-            yield self.X[rows], None if self.y is None else self.y[rows]
+            block = self.X[rows] if self._columns is None else self.X[rows][:, self._columns]
+            yield block, None if self.y is None else self.y[rows]
 
 
 class Watched:
@@ -146,7 +147,8 @@ def _column_out(X: Any, target: str | None, path: Path) -> Arrays:
             "for the last)."
         )
     number = int(target) % width
-    return Arrays(np.delete(X, number, axis=1), X[:, number], [str(number)])
+    others = np.delete(np.arange(width), number)
+    return Arrays(X, X[:, number], [target], others)
 
 
 def detect_task(stream: Any) -> tuple[str, str]:

@@ -20,6 +20,9 @@ def explained(command: Callable[..., Any]) -> Callable[..., Any]:
     def run(*arguments: Any, **options: Any) -> Any:
         try:
             return command(*arguments, **options)
+        except BrokenPipeError:
+            # Whoever reads has seen enough; click ends quietly.
+            raise
         except EXPECTED as error:
             text = " ".join(str(error).split()) or type(error).__name__
             raise click.ClickException(text) from error

@@ -39,6 +39,8 @@ def command(model: Path, data: Path, out: Path | None, proba: bool, std: bool, k
         raise click.UsageError(f"--proba: {model} is a regression, which has no classes.")
     if std and hasattr(fitted, "predict_proba"):
         raise click.UsageError(f"--std: {model} is a classification; use --proba.")
+    if std and not fitted.machine_._has_sums():
+        raise ValueError(f"--std: {model} was saved without what error bars need; fit with --full.")
     stream = rows_for(fitted, data, keep)
     names = [str(name) for name in getattr(fitted, "feature_names_in_", [])]
     with open_writer(out) as writer:

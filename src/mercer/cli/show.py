@@ -21,7 +21,7 @@ def command(model: Path, as_json: bool) -> None:
     \b
     mercer show houses.mercer
     """
-    from ..io.model_file import FORMAT, load, read
+    from ..io.model_file import load, read
 
     try:
         content, arrays = read(model)
@@ -48,8 +48,8 @@ def command(model: Path, as_json: bool) -> None:
     pairs = [
         (
             "file",
-            f"{model}, {size / 1e3:,.0f} kB, {numbers:,} numbers, format {about['format']} of "
-            f"{FORMAT}, written by mercer {about['mercer']}",
+            f"{model}, {size / 1e3:,.0f} kB, {numbers:,} numbers, format {about['format']}, "
+            f"written by mercer {about['mercer']}",
         ),
         ("estimator", repr(fitted).replace("\n", " ")),
     ]

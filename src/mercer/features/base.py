@@ -193,12 +193,23 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         row = row[None, :]
         return self._map(row, namespace(row))[0]
 
+    def _stored(self, compact):
+        """Return the state for a model file, where a generator is the seed it has given."""
+        state = dict(self.__dict__)
+        state.pop("_summary", None)
+        if not isinstance(state.get("random_state"), (int, np.integer, type(None))):
+            state["random_state"] = self.seed_
+        return state
+
     def _recipe(self):
         """Return what is enough to draw the map again, and features to compare with then."""
         known = ("seed_", "kernel_", "n_features_in_", "feature_names_in_")
         state = {name: getattr(self, name) for name in known if hasattr(self, name)}
         proof = self._probe(_proof_row(self.n_features_in_))[:PROOF]
-        return {"parameters": self.get_params(deep=False), "state": state, "proof": proof}
+        parameters = self.get_params(deep=False)
+        stored = self._stored(compact=True)
+        parameters = {name: stored[name] for name in parameters}
+        return {"parameters": parameters, "state": state, "proof": proof}
 
     @classmethod
     def _from_recipe(cls, recipe):

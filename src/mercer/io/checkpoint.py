@@ -71,9 +71,7 @@ def fit_resumable(
         if time.monotonic() - written >= every:
             _write(fresh, path, key, position)
             written = time.monotonic()
-    parameters = set(machine.get_params(deep=False))
-    for name in set(fresh.__dict__) - parameters:
-        setattr(machine, name, getattr(fresh, name))
+    machine._take_over(fresh)
     path.unlink(missing_ok=True)
     return machine
 

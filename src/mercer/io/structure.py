@@ -125,7 +125,7 @@ class Packer:
             return {"type": np.dtype(value).str}
         if isinstance(value, datetime.date):
             return {"date": value.isoformat()}
-        if isinstance(value, np.random.Generator):
+        if isinstance(value, np.random.Generator) and _is_philox(value):
             return {"philox": self.pack(value.bit_generator.state, where)}
         return self._object(value, where)
 
@@ -167,6 +167,10 @@ class Packer:
             "object": name,
             "state": {key: self.pack(part, f"{where}.{key}") for key, part in state.items()},
         }
+
+
+def _is_philox(generator: np.random.Generator) -> bool:
+    return isinstance(generator.bit_generator, np.random.Philox)
 
 
 class Unpacker:

@@ -84,9 +84,9 @@ class TableStream:
         self.path = Path(path)
         self.block_rows = block_rows
         self.dtype = dtype
-        self._dataset = _open(self.path)
         self._single = isinstance(target, str)
         self.target = [target] if isinstance(target, str) else list(target or ())
+        self._dataset = _open(self.path, self.target)
         names = list(self._dataset.schema.names)
         for name in self.target:
             _assert_column(name, names, "target")
@@ -134,7 +134,17 @@ class TableStream:
             fragment_readahead=0,
             use_threads=False,
         )
-        for batch in batches:
+        invalid = require("pyarrow", "tables", "Reading tables").ArrowInvalid
+        while True:
+            try:
+                batch = next(batches, None)
+            except invalid as error:
+                raise ValueError(
+                    f"{self.path} cannot be read after row {seen}: {error}; the types of columns "
+                    "are those of the first rows."
+                ) from error
+            if batch is None:
+                return
             if batch.num_rows:
                 yield batch, seen
                 seen += batch.num_rows
@@ -186,7 +196,7 @@ class Tables:
             yield batch.select(self._stream.columns), self._stream._targets(batch, seen)
 
 
-def _open(path: Path) -> Any:
+def _open(path: Path, targets: list[str]) -> Any:
     """Return the pyarrow dataset of a file or folder."""
     dataset = require("pyarrow.dataset", "tables", "Reading tables")
     if not path.exists():
@@ -208,9 +218,28 @@ def _open(path: Path) -> Any:
     kind = kinds.pop()
     pyarrow = require("pyarrow", "tables", "Reading tables")
     # A column may be whole numbers in one file and not in the next.
-    schemas = [dataset.dataset(str(p), format=kind).schema for p in files]
+    form: Any = kind
+    if kind == "csv":
+        csv = require("pyarrow.csv", "tables", "Reading tables")
+        # An empty text is a missing entry, as an empty number is.
+        options = csv.ConvertOptions(strings_can_be_null=True)
+        form = dataset.CsvFileFormat(convert_options=options)
+    schemas = [dataset.dataset(str(p), format=form).schema for p in files]
     schema = pyarrow.unify_schemas(schemas, promote_options="permissive")
-    return dataset.dataset([str(p) for p in files], format=kind, schema=schema)
+    if kind == "csv":
+        schema = _widened(schema, targets, pyarrow)
+    return dataset.dataset([str(p) for p in files], format=form, schema=schema)
+
+
+def _widened(schema: Any, targets: list[str], pyarrow: Any) -> Any:
+    """Return a schema whose whole numbers may become fractions further down a CSV file."""
+    fields = [
+        pyarrow.field(field.name, pyarrow.float64())
+        if pyarrow.types.is_integer(field.type) and field.name not in targets
+        else field
+        for field in schema
+    ]
+    return pyarrow.schema(fields)
 
 
 def _siblings(path: Path) -> list[str]:

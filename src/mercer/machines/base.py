@@ -130,6 +130,10 @@ class RidgeMachine(BaseEstimator):
         fresh = clone(self)
         fresh._start(**start)
         fresh._fit(X, y, sample_weight)
+        return self._take_over(fresh)
+
+    def _take_over(self, fresh):
+        """Replace what was learnt before by what another machine has learnt."""
         parameters = set(self.get_params(deep=False))
         for name in set(self.__dict__) - parameters:
             # Others may have hung attributes of their own on an estimator: leave them.

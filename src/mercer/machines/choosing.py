@@ -66,8 +66,8 @@ def choose_method(n_rows, n_components, approximation, featured):
 
     Parameters
     ----------
-    n_rows : int
-        Rows to learn from.
+    n_rows : int or None
+        Rows to learn from; ``None`` if they are not known beforehand.
     n_components : int or "auto"
         Features that were asked for.
     approximation : {"auto", "exact", "features"}
@@ -83,13 +83,17 @@ def choose_method(n_rows, n_components, approximation, featured):
                 "the kernels Gaussian, Laplace, Matern and ArcCosine."
             )
         return _features(n_rows, n_components, "as you asked for")
+    if n_rows is None and approximation == "auto" and featured:
+        return _features(None, n_components, "how many rows will come is not known")
+    n_rows = n_rows or 0
     need = exact_memory(n_rows)
     if approximation == "exact":
         return Method("exact", None, "as you asked for", need)
     if n_rows <= EXACT_ROWS and need <= budget:
         return Method("exact", None, f"{n_rows:,} rows cost no more than features would", need)
     if featured:
-        why = f"an exact kernel of {n_rows:,} rows would take {need / 1e9:.3g} GB"
+        why = f"there are more than {EXACT_ROWS:,} rows, and an exact kernel would take"
+        why += f" {need / 1e9:.3g} GB"
         return _features(n_rows, n_components, why)
     if need > budget:
         raise ValueError(
@@ -103,8 +107,8 @@ def choose_method(n_rows, n_components, approximation, featured):
 def _features(n_rows, n_components, why):
     if n_components != "auto":
         return Method("features", int(n_components), why, features_memory(int(n_components)))
-    size = MANY_COMPONENTS if n_rows >= MANY_ROWS else COMPONENTS
-    while size > n_rows / 2 and size > 64:
+    size = MANY_COMPONENTS if n_rows is not None and n_rows >= MANY_ROWS else COMPONENTS
+    while n_rows is not None and size > n_rows / 2 and size > 64:
         size //= 2
     wanted, budget = size, settings().memory
     while features_memory(size) > budget and size > 64:

@@ -98,6 +98,10 @@ class KernelMachine(BaseEstimator):
         fresh = clone(self)
         for _ in fresh._learning(X, y, sample_weight):
             pass
+        return self._take_over(fresh)
+
+    def _take_over(self, fresh):
+        """Replace what was learnt before by what another machine has learnt."""
         parameters = set(self.get_params(deep=False))
         for name in [name for name in self.__dict__ if name.endswith("_") and name[0] != "_"]:
             delattr(self, name)
@@ -163,9 +167,9 @@ class KernelMachine(BaseEstimator):
         self._n_rows = n_rows
         known = self._kernel_asked()
         featured = known is None or has_features(known)
-        # A one-shot stream has more rows than were seen.
-        least = n_rows if first_only is source else 10**9
-        self._method = choose_method(least, self.n_components, self.approximation, featured)
+        # A stream that is seen once has more rows than its first block.
+        known_rows = n_rows if first_only is source else None
+        self._method = choose_method(known_rows, self.n_components, self.approximation, featured)
         sample = self._look_again(first_only, encoder)
         self._settle(encoder, sample)
         return source
@@ -246,6 +250,13 @@ class KernelMachine(BaseEstimator):
         """Return whether the sample can tell kernels apart."""
         return len(y) >= 2 * FOLDS
 
+    def _stored(self, compact):
+        """Return the state for a model file, where a generator is the seed it has given."""
+        state = dict(self.__dict__)
+        if not isinstance(self.random_state, (int, np.integer, type(None))):
+            state["random_state"] = self._seed
+        return state
+
     def _conclude(self, seconds):
         machine, method = self.machine_, self._method
         candidates = len(machine.solution_.lams)
@@ -291,7 +302,7 @@ class KernelMachine(BaseEstimator):
         text = ", ".join(parts) + f"; {encoder._n_features_out:,} once encoded"
         gaps = len(encoder._gaps)
         text += f", {gaps:,} with missing entries" if gaps else ""
-        dropped = len(kinds) - categories - dates - len(encoder._numbers)
+        dropped = len(kinds) - len(encoder._numbers) - len(encoder.categories_)
         return text + (f", {dropped:,} constant ones left out" if dropped > 0 else "")
 
     def _by_blocks(self, method, X):

@@ -84,7 +84,7 @@ class FitReport:
         method = (
             "the exact kernel" if self.n_components is None else f"{self.n_components:,} features"
         )
-        linear = "not measured" if self.linear_score is None else f"{self.linear_score:.3f}"
+        linear = "not measured" if self.linear_score is None else _score(self.linear_score)
         found = [
             ("data", f"{self.n_rows:,} rows, {self.n_columns:,} columns: {self.encoding}"),
             ("kernel", f"{self.kernel}: {self.kernel_reason}"),
@@ -92,8 +92,8 @@ class FitReport:
             ("ridge", f"alpha = {self.alpha:.3g}: {self.alpha_reason}"),
             (
                 "score",
-                f"{self.score_name} {self.score:.3f} expected on new rows ({self.score_reason}); "
-                f"linear model {linear}{self._verdict()}",
+                f"{self.score_name} {_score(self.score)} expected on new rows "
+                f"({self.score_reason}); linear model {linear}{self._verdict()}",
             ),
         ]
         if self.approximation_error is not None:
@@ -110,6 +110,11 @@ class FitReport:
 
     def __str__(self) -> str:
         return "\n".join(f"{heading:<9} {sentence}" for heading, sentence in self.lines())
+
+
+def _score(value: float) -> str:
+    """Return a score in three digits, never as minus zero."""
+    return f"{round(value, 3) + 0.0:.3f}"
 
 
 def shortened(text: str) -> str:

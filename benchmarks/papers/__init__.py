@@ -1,0 +1,1 @@
+"""Figures and tables of papers, measured again with mercer's feature maps."""

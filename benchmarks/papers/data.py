@@ -1,0 +1,42 @@
+"""The data sets that the papers used, as rows in float32 or float64."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+
+def mnist(folder: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return images and digits to train on and to test on; images are float32 unit rows."""
+    file = np.load(folder / "mnist.npz")
+    images = (unit(file[key].reshape(len(file[key]), -1)) for key in ("x_train", "x_test"))
+    X, X_test = images
+    return X, file["y_train"].astype(int), X_test, file["y_test"].astype(int)
+
+
+def unit(X: np.ndarray) -> np.ndarray:
+    """Return rows of length one, in float32 unless they are float64; zero rows stay zero."""
+    X = X if X.dtype == np.float64 else X.astype(np.float32)
+    norms = np.linalg.norm(X, axis=1, keepdims=True)
+    return X / np.where(norms > 0, norms, 1).astype(X.dtype)
+
+
+def unit_table(folder: Path, name: str) -> np.ndarray:
+    """Return a table of numbers in float64, columns standardised, then rows of length one."""
+    X = _regression(folder, name)["X"].astype(np.float64)
+    spread = X.std(axis=0)
+    X = (X - X.mean(axis=0))[:, spread > 0] / spread[spread > 0]
+    return unit(X)
+
+
+def split_table(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return rows and targets to train on and to test on, by the first of the stored splits."""
+    file = _regression(folder, name)
+    X, y, test = file["X"], file["y"].astype(float), file["test_mask"][:, 0] > 0
+    return X[~test], y[~test], X[test], y[test]
+
+
+def _regression(folder: Path, name: str) -> np.lib.npyio.NpzFile:
+    """Return the file of a regression problem."""
+    return np.load(folder / "uci_regression" / f"{name}.npz")
