@@ -60,7 +60,7 @@ FULL = Sizes(
     n_seeds=3,
     n_components=(512, 1024, 2048, 4096),
     widths=(2, 4, 8, 16, 32, 64, 128),
-    steps=(2, 4, 8, 16, 32, 64),
+    steps=(2, 3, 4, 8, 16, 32, 64),
 )
 QUICK = Sizes(
     200, depths=(1, 2, 4), n_seeds=1, n_components=(128, 256), widths=(2, 4), steps=(2, 4)
@@ -137,7 +137,7 @@ def relu_columns(depth: int, n_step: int, n_columns: int) -> int:
 def measured(
     make: Maker, fitted_to: np.ndarray, X: np.ndarray, K: np.ndarray, sizes: Sizes
 ) -> dict[str, Any]:
-    """Return dimension, errors and time of a map, the mean over seeds."""
+    """Return dimension and errors of a map, the mean over seeds, and its least time."""
     squares, seconds = [], []
     for seed in range(sizes.n_seeds):
         start = time.perf_counter()
@@ -150,7 +150,7 @@ def measured(
         "dimension": dimension,
         "MSE": float(np.mean(squares)) / K.size,
         "relative error": float(np.mean(np.sqrt(squares)) / np.linalg.norm(K)),
-        "seconds": float(np.mean(seconds)),
+        "seconds": min(seconds),
     }
 
 

@@ -28,6 +28,7 @@ from mercer import NTK, FeatureRidge, Gaussian, Kernel, NTKFeatures, RandomFouri
 from ..report import Report, Table
 from ..runner import PeakMemory
 from . import data
+from .exact_ridge import MULTIPLES as EXACT_MULTIPLES
 from .exact_ridge import ExactRidge
 from .plot import Axis, Panel, draw
 
@@ -36,8 +37,10 @@ N_COMPONENTS = 8192
 EXACT_ROWS = 20_000
 #: Rows on which the exact machine's ridge parameter is chosen, and those of them left out.
 CHOICE_ROWS, VALIDATION_ROWS = 6000, 2000
-#: Ridge parameters of the features, in multiples of the mean of k(x, x).
-MULTIPLES = np.logspace(-4, 2, 9)
+#: Ridge parameters of the features, over rows times the mean of k(x, x). Below the first, sums
+#: of float32 features do not settle the solution: the machine would look at all rows again,
+#: with a QR decomposition of each block, which takes ten times as long.
+MULTIPLES = 5e-7 * np.logspace(0, 4, 9)
 #: The lengthscale, in medians of the distance.
 LENGTHSCALE_SHARE = 0.5
 SAMPLE_ROWS = 2000
@@ -132,10 +135,11 @@ def on_features(kernel: Kernel, make: Callable[[int], Any]) -> Method:
 
     def predicted(split: Split, sizes: Sizes) -> tuple[np.ndarray, str]:
         X, y, X_test, _ = split
-        scale = float(np.mean(kernel.diag(X)))
-        model = FeatureRidge(make(sizes.n_components), alpha=MULTIPLES * scale).fit(X, y)
-        place = edge(MULTIPLES * scale, model.alpha_)
-        note = f"all {len(X):,} rows; ridge {model.alpha_ / scale:.3g} k(x, x){place}, by GCV"
+        size = float(np.mean(kernel.diag(X)))
+        grid = MULTIPLES * len(X) * size
+        model = FeatureRidge(make(sizes.n_components), alpha=grid).fit(X, y)
+        place = edge(grid, model.alpha_) + (", QR" if model.solution_.method == "qr" else "")
+        note = f"all {len(X):,} rows; ridge {model.alpha_ / size:.3g} k(x, x){place}, by GCV"
         return model.predict(X_test), note
 
     return predicted
@@ -152,13 +156,14 @@ def exact(split: Split, sizes: Sizes) -> tuple[np.ndarray, str]:
     rows = slice(sizes.exact_rows)
     predicted = model.fit(X[rows], y[rows], ridge).predict(X_test)
     multiple = ridge / float(np.mean(model.kernel.diag(X[some].astype(np.float64))))
-    note = f"{len(X[rows]):,} rows; ridge {multiple:.3g} k(x, x), chosen in {taken:.3g} s"
+    place = edge(EXACT_MULTIPLES, multiple)
+    note = f"{len(X[rows]):,} rows; ridge {multiple:.3g} k(x, x){place}, chosen in {taken:.3g} s"
     return predicted, note
 
 
 def edge(grid: np.ndarray, value: float) -> str:
     """Return a warning if the chosen value is at the end of its grid."""
-    return " (end of the grid)" if value <= grid[0] or value >= grid[-1] else ""
+    return " (end of the grid)" if np.isclose(value, grid[[0, -1]]).any() else ""
 
 
 def measured(method: Method, split: Split, sizes: Sizes) -> dict[str, Any]:

@@ -42,8 +42,9 @@ class _NetworkFeatures(FeatureMap):
 
     def _map(self, X, xp, out=None):
         if self.method_ != "one-shot":
-            single = self.n_components == 1 and hasattr(self.layers_, "only_column")
-            return (self.layers_.only_column if single else self.layers_.features)(X, xp)
+            if self.n_components == 1 and hasattr(self.layers_, "only_column"):
+                return self.layers_.only_column(X, xp)
+            return self.layers_.features(X, xp, out)
         unit, norms = unit_rows(X, xp)
         return self.layers_.sketch(unit, xp) * norms[:, None]
 
@@ -267,8 +268,8 @@ class ProcessLayers:
             n_features = size
         self.scratch = 3 * size
 
-    def features(self, X, xp):
-        """Return the features of the last layer."""
+    def features(self, X, xp, out=None):
+        """Return the features of the last layer, in ``out`` if given (NumPy only)."""
         for layer in self._layers:
-            X, _ = layer.features(X, xp)
+            X, _ = layer.features(X, xp, out if layer is self._layers[-1] else None)
         return X

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..kernels import ArcCosine
 from ..kernels.series import nonnegative_fit
+from ..ops.columns import join
 from ..ops.norms import unit_rows
-from ..ops.products import dense
 from ..sketches import ReluLayer, SeriesSketch, TensorSketch
 
 
@@ -24,6 +24,7 @@ class _Layers:
 
     def __init__(self, stream, n_features, depth, sizes):
         n_relu, n_step, n_sketch = sizes
+        self._n_relu = n_relu
         self._products = []
         width = n_features
         for layer in range(depth):
@@ -35,13 +36,14 @@ class _Layers:
         #: Numbers that a row takes at most: features of two layers and their transforms.
         self.scratch = 3 * (n_relu + n_step) + 5 * n_sketch
 
-    def features(self, X, xp):
-        """Return the features of a block of rows."""
+    def features(self, X, xp, out=None):
+        """Return the features of a block of rows, in ``out`` if given (NumPy only)."""
         phi = psi = X
+        last = len(self._products) - 1
         for number, product in enumerate(self._products):
-            psi, lam = self._layer(number, psi, xp)
-            gamma = product.sketch([lam, phi], xp)
-            phi = xp.concat([dense(psi), gamma], axis=1)
+            place = out if number == last else None
+            psi, lam = self._layer(number, psi, xp, place)
+            phi = join([psi, product.sketch([lam, phi], xp)], xp, place)
         return phi
 
     def only_column(self, X, xp):
@@ -62,8 +64,9 @@ class RandomLayers(_Layers):
             for k, width in enumerate(widths)
         ]
 
-    def _layer(self, number, psi, xp):
-        return self._layers[number].features(psi, xp)
+    def _layer(self, number, psi, xp, out):
+        place = None if out is None else out[:, : self._n_relu]
+        return self._layers[number].features(psi, xp, place)
 
 
 class SketchLayers(_Layers):
@@ -89,7 +92,7 @@ class SketchLayers(_Layers):
             width = n_relu
         self.scratch += max(part.scratch for part in self._layers[0])
 
-    def _layer(self, number, psi, xp):
+    def _layer(self, number, psi, xp, out):
         unit, norms = unit_rows(psi, xp)
         relu, step = self._layers[number]
         return relu.sketch(unit, xp) * norms[:, None], step.sketch(unit, xp)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from .columns import join
 
 
@@ -100,10 +102,16 @@ def mean_projection(n_features: int | None) -> float:
     return math.sqrt(n_features / math.pi) * math.exp(math.lgamma(half) - math.lgamma(half + 0.5))
 
 
-def constant_and_sign(P: Any, xp: Any) -> Any:
+def constant_and_sign(P: Any, xp: Any, out: Any = None) -> Any:
     """Return features of the order-zero kernel whose constant half is exact.
 
     Step(a) = (1 + sign(a)) / 2, and the mixed term of two rows vanishes on average.
     """
+    scale = math.sqrt(0.5 / P.shape[1])
+    if out is not None:
+        out[:, 0] = math.sqrt(0.5)
+        np.sign(P, out=out[:, 1:])
+        out[:, 1:] *= scale
+        return out
     first = xp.full_like(P[:, :1], math.sqrt(0.5))
-    return xp.concat([first, xp.sign(P) * math.sqrt(0.5 / P.shape[1])], axis=1)
+    return xp.concat([first, xp.sign(P) * scale], axis=1)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._array import is_numpy
 from .._random import Stream
 from ..ops import arccosine
 from ..ops.norms import row_norms, unit_rows
@@ -81,22 +82,33 @@ class ReluLayer:
             for name, size in zip(("relu", "step"), sizes, strict=True)
         )
 
-    def features(self, X: Any, xp: Any) -> tuple[Any, Any]:
-        """Return the features of order 1 and of order 0 (``None`` if there are none)."""
+    def features(self, X: Any, xp: Any, out: Any = None) -> tuple[Any, Any]:
+        """Return the features of order 1 and of order 0 (``None`` if there are none).
+
+        Those of order 1 are written to ``out`` if it is given (NumPy only).
+        """
         assert self._relu is not None
         P = self._relu.project(X, xp)
         Q = None
         if self._n_step:
             Q = P if self._step is None else self._step.project(X, xp)
             Q = self._of_order_zero(X, Q[:, : self._step_size], xp)
-        return self._of_order_one(X, P[:, : self._relu_size], xp), Q
+        if out is None and is_numpy(X):
+            out = np.empty((X.shape[0], self._n_relu), dtype=P.dtype)
+        return self._of_order_one(X, P[:, : self._relu_size], xp, out), Q
 
-    def _of_order_one(self, X: Any, P: Any, xp: Any) -> Any:
+    def _of_order_one(self, X: Any, P: Any, xp: Any, out: Any) -> Any:
         if self._relu_deflated:
-            return arccosine.deflated_relu(dense(X), row_norms(X, xp), P, self._mean, xp)
+            if out is not None:
+                target = out[:, out.shape[1] - P.shape[1] :]
+                target[...] = P
+                P = target
+            return arccosine.deflated_relu(dense(X), row_norms(X, xp), P, self._mean, xp, out)
         if self._improved:
-            return arccosine.antithetic(P, 1, self._n_relu, xp)
-        return arccosine.plain(P, 1, xp)
+            return arccosine.antithetic(P, 1, self._n_relu, xp, out)
+        if out is not None:
+            out[...] = P
+        return arccosine.plain(P, 1, xp, out)
 
     def _of_order_zero(self, X: Any, P: Any, xp: Any) -> Any:
         if self._step_deflated:
@@ -104,7 +116,8 @@ class ReluLayer:
             safe = xp.where(norms > 0, norms, xp.ones_like(norms))
             return arccosine.deflated_step(dense(unit), norms, P / safe[:, None], self._mean, xp)
         if self._improved and self._n_step > 1:
-            return arccosine.constant_and_sign(P, xp)
+            place = np.empty((X.shape[0], self._n_step), dtype=P.dtype) if is_numpy(X) else None
+            return arccosine.constant_and_sign(P, xp, place)
         return arccosine.plain(P, 0, xp)
 
 

@@ -53,15 +53,18 @@ class TensorSketch:
         self.size = size
         self.factors = [CountSketch(stream.child(k), d, size) for k, d in enumerate(widths)]
 
-    def sketch(self, blocks: Sequence[Any], xp: Any) -> Any:
-        """Return the sketch of the tensor products of the rows of several blocks."""
+    def sketch(self, blocks: Sequence[Any], xp: Any, out: Any = None) -> Any:
+        """Return the sketch of the tensor products of the rows of several blocks.
+
+        That of one CSR block is written to ``out`` if it is given.
+        """
         first = blocks[0]
         if is_sparse(first) and all(block is first for block in blocks):
-            return self._of_sparse(first, xp)
+            return self._of_sparse(first, xp, out)
         parts = (factor.sketch(X, xp) for factor, X in zip(self.factors, blocks, strict=True))
         return convolved(parts, self.size, xp)
 
-    def _of_sparse(self, X: Any, xp: Any) -> np.ndarray:
+    def _of_sparse(self, X: Any, xp: Any, out: Any) -> np.ndarray:
         """Return the sketch of the powers of CSR rows: of short rows product by product."""
         from ..ops._jit import count_sketch as jit
 
@@ -69,7 +72,8 @@ class TensorSketch:
         # Products of entries against the operations of the transforms.
         worth = self.size * max(1.0, math.log2(self.size)) * (len(self.factors) + 1)
         short = counts ** float(len(self.factors)) <= worth
-        out = np.empty((X.shape[0], self.size), dtype=X.dtype)
+        if out is None:
+            out = np.empty((X.shape[0], self.size), dtype=X.dtype)
         room = int((counts[short] ** len(self.factors)).max(initial=1))
         places = np.stack([factor.places for factor in self.factors])
         signs = np.stack([like(X, factor.signs) for factor in self.factors])
