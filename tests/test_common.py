@@ -79,6 +79,7 @@ FEATURE_MAPS = [
     (PolynomialSketch(degree=2, n_components=24, method="product"), 3),
     (DotProductSketch(PowerSeries((0.5, 1.0, 0.0, 0.5)), n_components=24), 4),
     (DotProductSketch(Polynomial(degree=2), n_components=8), 6),
+    (DotProductSketch(PowerSeries.near(NNGP(depth=2)), n_components=30), 4),
     (NTKFeatures(depth=1, n_components=40), 5),
     (NTKFeatures(depth=3, n_components=64), 4),
     (NTKFeatures(depth=1, n_components=40, method="random", n_step=20), 4),

@@ -6,7 +6,7 @@ from numbers import Integral
 
 from .._sklearn import RANDOM_STATE, Interval, StrOptions
 from ..kernels import NNGP, NTK, PowerSeries
-from ..kernels.series import default_degree, nonnegative_fit
+from ..kernels.series import default_degree
 from ..ops.norms import unit_rows
 from ..sketches import ReluLayer, SeriesSketch
 from .base import FeatureMap
@@ -28,11 +28,9 @@ class _NetworkFeatures(FeatureMap):
         if method != "one-shot":
             return drawn | {"layers_": self._layers(stream, n_features_in, method)}
         degree = default_degree(self.kernel_) if self.degree is None else self.degree
-        coefficients = nonnegative_fit(self.kernel_, degree)
-        return drawn | {
-            "mean_kernel_": PowerSeries(tuple(float(c) for c in coefficients), normalized=True),
-            "layers_": SeriesSketch(stream, n_features_in, self.n_components, coefficients),
-        }
+        series = PowerSeries.near(self.kernel_, degree)
+        sketch = SeriesSketch(stream, n_features_in, self.n_components, series.taylor())
+        return drawn | {"mean_kernel_": series, "layers_": sketch}
 
     def _unbiased(self):
         return self.method in ("auto", "one-shot") or (self.depth == 1 and self.method == "random")

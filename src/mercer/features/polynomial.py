@@ -10,6 +10,7 @@ import scipy.sparse
 from .._array import all_finite, is_sparse
 from .._sklearn import RANDOM_STATE, Interval, StrOptions, checked
 from ..kernels import Exponential, Kernel, Polynomial, PowerSeries
+from ..ops.norms import unit_rows
 from ..sketches import PolyTree, ProductSketch, SeriesSketch, TensorSketch
 from .base import FeatureMap
 
@@ -155,7 +156,8 @@ class DotProductSketch(FeatureMap):
     kernel : Kernel, default=None
         :class:`~mercer.Exponential`, :class:`~mercer.Polynomial`,
         :class:`~mercer.PowerSeries` or another kernel with a method ``taylor``; ``None``
-        means ``Exponential()``.
+        means ``Exponential()``. For a kernel of the angle there is
+        :meth:`PowerSeries.near <mercer.PowerSeries.near>`.
     n_components : int, default=512
         The number of features.
     degree : int, default=8
@@ -200,22 +202,29 @@ class DotProductSketch(FeatureMap):
 
     def _kernel(self):
         kernel = checked(Exponential() if self.kernel is None else self.kernel)
-        if not hasattr(kernel, "taylor") or getattr(kernel, "normalized", False):
+        if not hasattr(kernel, "taylor"):
             raise ValueError(
                 f"kernel={kernel!r} is not a power series of the inner product; use Exponential, "
-                "Polynomial or PowerSeries here."
+                "Polynomial or PowerSeries here (of a kernel of the angle, PowerSeries.near)."
             )
         return kernel
 
     def _draw(self, stream, n_features_in):
         coefficients = self.kernel_.taylor(self.degree)
         return {
-            "mean_kernel_": PowerSeries(tuple(float(c) for c in coefficients)),
+            "mean_kernel_": PowerSeries(tuple(float(c) for c in coefficients), self._by_angle()),
             "sketch_": SeriesSketch(stream, n_features_in, self.n_components, coefficients),
         }
 
     def _scratch(self):
         return self.sketch_.scratch
 
+    def _by_angle(self):
+        """Return whether the series is one of the cosine."""
+        return bool(getattr(self.kernel_, "normalized", False))
+
     def _map(self, X, xp, out=None):
-        return finite(self.sketch_.sketch(X, xp))
+        if not self._by_angle():
+            return finite(self.sketch_.sketch(X, xp))
+        unit, norms = unit_rows(X, xp)
+        return finite(self.sketch_.sketch(unit, xp) * norms[:, None])

@@ -51,6 +51,31 @@ class PowerSeries(Kernel):
         self.coefficients = coefficients
         self.normalized = normalized
 
+    @classmethod
+    def near(cls, kernel: Kernel, degree: int = 8) -> PowerSeries:
+        """Return the series of the cosine that is nearest to a kernel of the angle.
+
+        Parameters
+        ----------
+        kernel : Kernel
+            :class:`~mercer.NTK`, :class:`~mercer.NNGP`, ``ArcCosine(order=1)`` or another
+            kernel ‖x‖ ‖y‖ f(cos).
+        degree : int, default=8
+            The highest power.
+
+        Returns
+        -------
+        series : PowerSeries
+
+        Examples
+        --------
+        >>> from mercer import NNGP, PowerSeries
+        >>> PowerSeries.near(NNGP(depth=1), degree=2).taylor().round(2)
+        array([0.32, 0.5 , 0.18])
+        """
+        fitted = nonnegative_fit(kernel, degree)
+        return cls(tuple(float(c) for c in fitted), normalized=True)
+
     def taylor(self, degree: int | None = None) -> np.ndarray:
         """Return the coefficients, up to a degree."""
         values = np.asarray(self.coefficients, dtype=float)

@@ -132,8 +132,9 @@ class Pilot:
 
     Parameters
     ----------
-    machine : estimator
-        A ridge machine; its features are set, everything else stays.
+    machine : estimator or None
+        A ridge machine; its features are set, everything else stays. ``None`` if the sample
+        cannot tell kernels apart: then all are equally good.
     encode : callable
         Called as ``encode(scaling, constant)``, returns the sample's rows as numbers.
     y, weights : arrays
@@ -162,6 +163,8 @@ class Pilot:
 
     def error(self, candidate):
         """Return the squared error of held-out rows, as a share of the targets' variance."""
+        if self._machine is None:
+            return 0.0
         key = repr(candidate.kernel), candidate.scaling, candidate.constant
         if key not in self._errors:
             X = self.rows(candidate.scaling, candidate.constant)

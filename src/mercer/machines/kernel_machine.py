@@ -122,7 +122,7 @@ class KernelMachine(BaseEstimator):
             parts = [tuple(block) for block in blocks]
             rows = np.concatenate([_dense(part[0]) for part in parts])
             targets = np.concatenate([part[1] for part in parts])
-            weights = None if parts[0][2] is None else np.concatenate([p[2] for p in parts])
+            weights = np.concatenate([_counted(part[2], len(part[1])) for part in parts])
             machine._fit(rows, targets, weights)
         else:
             yield from machine._learning(blocks, skip)
@@ -164,7 +164,6 @@ class KernelMachine(BaseEstimator):
         self.n_features_in_ = encoder.n_features_in_
         if hasattr(encoder, "feature_names_in_"):
             self.feature_names_in_ = encoder.feature_names_in_
-        self._n_rows = n_rows
         known = self._kernel_asked()
         featured = known is None or has_features(known)
         # A stream that is seen once has more rows than its first block.
@@ -199,7 +198,7 @@ class KernelMachine(BaseEstimator):
         for X, y, w in source:
             encoded = encoder.transform(X)
             raw = as_matrix(X)
-            sample.add(encoded if raw is None else raw, y, np.ones(X.shape[0]) if w is None else w)
+            sample.add(encoded if raw is None else raw, y, _counted(w, X.shape[0]))
             if self._linear is not None:
                 linear = encoded if plain is encoder else plain.transform(X)
                 self._linear._learn([Block(linear, y, w)])
@@ -227,9 +226,8 @@ class KernelMachine(BaseEstimator):
 
         several = free and self._sample_is_raw and not is_sparse(raw) and raw.shape[1] > 1
         scalings = ["each", "common"] if several else [getattr(encoder, "scaling", "each")]
-        pilot = Pilot(self._machine(alpha=None, selection=FOLDS), encode, y, weights, self._seed)
-        if not self._comparable(y):
-            pilot.error = lambda candidate: 0.0
+        machine = self._machine(alpha=None, selection=FOLDS) if self._comparable(y) else None
+        pilot = Pilot(machine, encode, y, weights, self._seed)
         chosen, self._kernel_reason = choose_kernel(self.kernel, pilot, scalings, free)
         rows = encode(chosen.scaling, chosen.constant)
         method = self._method
@@ -363,6 +361,11 @@ class _Stream:
         for X, y, weights in from_stream(self._stream):
             X = X if hasattr(X, "shape") else np.asarray(X)
             yield Block(X, self._check_y(y, X.shape[0]), as_weights(weights, X.shape[0]))
+
+
+def _counted(weights, n_rows):
+    """Return how many times each row counts."""
+    return np.ones(n_rows) if weights is None else weights
 
 
 def _dense(X):
