@@ -7,8 +7,10 @@ its features 90.28 in 13.9, norm-weighted 85.99 in 16.1, random Fourier features
 that its mean squared error is below 1 (and that of the RMSD itself is below its variance of
 37). What can be compared is their order, and the ratio of the times.
 
-The exact machine takes some of the rows, as a matrix of all 41,157 would need 14 GB. Times are
-those of the fit, the choice of the ridge parameter included, and of the predictions.
+The exact machine takes some of the rows, as a matrix of all 41,157 would need 14 GB. It gains
+much from rough detail: two thirds of the test rows have a training row close by, and the
+nearest alone predicts with an error of 0.26. Features that are few, or smooth, lose that.
+Times are those of the fit, the choice of the ridge parameter included, and of the predictions.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from numbers import Integral
 
+import scipy.fft
+
 from .._sklearn import RANDOM_STATE, Interval, StrOptions
 from ..kernels import NNGP, NTK, PowerSeries
 from ..kernels.series import default_degree
@@ -157,7 +159,11 @@ class NTKFeatures(_NetworkFeatures):
         improved = self.variant == "improved"
         m = self.n_components
         share_of_relu = 0.3 if improved and method == "random" else 0.5
-        n_relu = max(1, round(share_of_relu * m)) if self.n_relu is None else self.n_relu
+        n_relu = self.n_relu
+        if n_relu is None:
+            # A sketch whose length has small prime factors only takes a fraction of the time.
+            sketch = scipy.fft.next_fast_len(max(1, round((1 - share_of_relu) * m)), real=True)
+            n_relu = max(1, m - sketch)
         if m == 1:
             n_relu, m = 1, 2
         if n_relu >= m:

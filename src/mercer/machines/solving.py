@@ -26,11 +26,17 @@ def solve_again(totals, problem, primal, again):
     z_mean, y_mean = totals.means(problem.intercept)
     width = z_mean.size + y_mean.size
     triangle = np.zeros((0, width))
+    waiting = []
     for Z, Y, weights in again():
         rows = np.concatenate([Z - z_mean, Y - y_mean], axis=1)
         if weights is not None:
             rows *= np.sqrt(weights)[:, None]
-        triangle = np.linalg.qr(np.concatenate([triangle, rows]), mode="r")
+        waiting.append(rows)
+        # The triangle is reduced anew every time: not before as many rows have come as it has.
+        if sum(map(len, waiting)) >= width:
+            triangle = np.linalg.qr(np.concatenate([triangle, *waiting]), mode="r")
+            waiting = []
+    triangle = np.linalg.qr(np.concatenate([triangle, *waiting]), mode="r")
     missing = np.zeros((max(0, width - len(triangle)), width))
     system = OrthogonalSystem(np.concatenate([triangle, missing]), y_mean.size)
     scored_elsewhere = primal.criterion not in ("given", "gcv")

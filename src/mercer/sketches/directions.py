@@ -15,6 +15,7 @@ from scipy import special
 from .._random import Stream
 from ..engine.blocks import cut
 from ..engine.memory import allocate
+from ..engine.threads import single_threaded_blas
 
 #: Directions in a block of independent draws.
 BLOCK = 256
@@ -65,7 +66,9 @@ def haar_directions(stream: Stream, n_features: int, size: int) -> np.ndarray:
 
 def orthonormal_rows(generator: np.random.Generator, rows: int, n_features: int) -> np.ndarray:
     """Return the first rows of a random rotation."""
-    q, r = np.linalg.qr(generator.standard_normal((rows, n_features)).T)
+    # One thread: the same bits on every machine, and no waiting for a busy core.
+    with single_threaded_blas():
+        q, r = np.linalg.qr(generator.standard_normal((rows, n_features)).T)
     return (q * np.where(np.diag(r) < 0, -1.0, 1.0)).T
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.fft
 
 from .._array import frozen, like
 from .._random import Stream
@@ -61,18 +62,22 @@ class SeriesSketch:
         self._rest = size - self._constant - (n_features if self._exact else 0)
         self._first = None
         if roots[0] > 0 and not self._constant:
-            signs = stream.child("constant").generator().choice([-1.0, 1.0], self._rest)
+            signs = _signs(stream.child("constant"), self._rest)
             self._first = frozen(signs * roots[0] * self._rest**-0.5)
         self._linear = None
         if linear and not self._exact:
             self._linear = CountSketch(stream.child("linear"), n_features, self._rest)
+        # Transforms want a length of small prime factors. Coordinates of a sketch have all the
+        # same mean, so that of a somewhat longer one the first are enough.
+        length = scipy.fft.next_fast_len(max(1, self._rest), real=True)
+        longer = (length / max(1, self._rest)) ** 0.5
         self._chain = None
         self._signs: list[np.ndarray] = []
         if degree >= 2:
-            self._chain = PolyChain(stream.child("powers"), n_features, self._rest, degree, node)
+            self._chain = PolyChain(stream.child("powers"), n_features, length, degree, node)
             draw = stream.child("signs")
             self._signs = [
-                frozen(draw.child(j).generator().choice([-1.0, 1.0], self._rest) * roots[j])
+                frozen(_signs(draw.child(j), self._rest) * (roots[j] * longer))
                 for j in range(2, degree + 1)
             ]
         #: Numbers that the sketch holds for each row while it works.
@@ -98,8 +103,12 @@ class SeriesSketch:
             next(powers)
             for signs, power in zip(self._signs, powers, strict=True):
                 if signs.any():
-                    term = power * like(X, signs)
+                    term = power[:, : self._rest] * like(X, signs)
                     total = term if total is None else total + term
         if total is None and self._rest:
             total = xp.zeros((X.shape[0], self._rest), dtype=parts[0].dtype, device=parts[0].device)
         return xp.concat([*parts, total] if self._rest else parts, axis=1)
+
+
+def _signs(stream: Stream, size: int) -> np.ndarray:
+    return stream.generator().choice([-1.0, 1.0], size)
