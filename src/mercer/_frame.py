@@ -8,11 +8,14 @@ out as NumPy arrays: numbers and truth values with NaN for missing entries, date
 from __future__ import annotations
 
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 LIBRARIES = ("pandas", "polars", "pyarrow")
+#: What a category may be.
+PLAIN = (str, int, float, date, np.number, np.bool_)
 
 
 def library(X: Any) -> str | None:
@@ -40,14 +43,6 @@ def frame_rows(X: Any, start: int, stop: int) -> Any:
     return X.slice(start, stop - start)
 
 
-def chosen_rows(X: Any, indices: np.ndarray) -> Any:
-    """Return the rows of a table at ``indices``."""
-    kind = library(X)
-    if kind == "pandas":
-        return X.iloc[indices]
-    return X.take(indices) if kind == "pyarrow" else X[indices]
-
-
 def column(X: Any, number: int) -> np.ndarray:
     """Return one column of a table as a NumPy array, as the module says."""
     kind = library(X)
@@ -64,12 +59,21 @@ def series(y: Any) -> Any:
     if root not in LIBRARIES or len(getattr(y, "shape", (0,))) > 1:
         return y
     if root == "pandas":
-        return _from_pandas(y) if hasattr(y, "dtype") else y
+        if not hasattr(y, "dtype"):
+            return y
+        # Truth values stay what they are, and categories become what they hold.
+        whole = not y.hasnans and (y.dtype == "category" or y.dtype in ("bool", "boolean"))
+        return np.array(y.tolist()) if whole else _from_pandas(y)
+    truth = str(getattr(y, "dtype", getattr(y, "type", ""))) in ("Boolean", "bool")
+    if truth and not (y.null_count() if root == "polars" else y.null_count):
+        return np.array(y.to_list() if root == "polars" else y.to_pylist(), dtype=bool)
     return _from_polars(y) if root == "polars" else _from_arrow(y)
 
 
 def _from_pandas(values: Any) -> np.ndarray:
     dtype = values.dtype
+    if type(dtype).__name__ == "ArrowDtype":
+        return _from_arrow(values.array.__arrow_array__())
     kind = getattr(dtype, "kind", "O")
     if kind in "biuf":
         if isinstance(dtype, np.dtype):
@@ -80,11 +84,17 @@ def _from_pandas(values: Any) -> np.ndarray:
             values.to_numpy(dtype=plain if narrow else float, na_value=0 if narrow else np.nan)
         )
     if kind in "Mm":
-        return np.asarray(values.to_numpy(dtype=f"{kind}8[ns]"))
+        # Nanoseconds would end in the year 2262.
+        return np.asarray(values.to_numpy(dtype=f"{kind}8[us]"))
     found = np.array(values.astype(object), dtype=object)
     found[np.asarray(values.isna())] = None
-    # A column of objects may hold numbers; categories stay categories, whatever they hold.
-    return _numbers(found) if isinstance(dtype, np.dtype) else found
+    if isinstance(dtype, np.dtype):
+        return _numbers(found)
+    # Categories stay categories, whatever they hold: intervals and periods as texts.
+    present = [value for value in found if value is not None]
+    if not all(isinstance(value, PLAIN) for value in present):
+        found[:] = [None if value is None else str(value) for value in found]
+    return found
 
 
 def _from_polars(values: Any) -> np.ndarray:
@@ -133,9 +143,8 @@ def _plain(values: Any) -> Any:
 
 def _numbers(found: np.ndarray) -> np.ndarray:
     """Return objects as floats or dates if they are that; ``None`` is missing."""
-    if all(
-        value is None or isinstance(value, (int, float, np.number, np.bool_)) for value in found
-    ):
+    numbers = (int, float, Decimal, np.number, np.bool_)
+    if all(value is None or isinstance(value, numbers) for value in found):
         return found.astype(float)
     if all(value is None or isinstance(value, date) for value in found):
         return found.astype("datetime64[us]")
@@ -147,5 +156,12 @@ def object_column(values: np.ndarray) -> np.ndarray:
     if values.dtype.kind != "O":
         return values.astype(object)
     found = values.copy()
-    found[[value is None or value != value for value in values]] = None
+    found[[is_missing(value) for value in values]] = None
     return _numbers(found)
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether an entry is ``None``, NaN, or what pandas has for them."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating)) and value != value

@@ -34,7 +34,7 @@ from sklearn.utils.validation import (
 )
 
 from ._array import is_foreign, is_real_number, is_sparse, is_supported, to_numpy
-from ._frame import column_names, is_frame, library, series
+from ._frame import column_names, is_frame, is_missing, library, series
 
 __all__ = [
     "RANDOM_STATE",
@@ -161,6 +161,10 @@ def check_columns(X: Any, *, owner: Any, reset: bool = False) -> Any:
             f"Found array with 0 sample(s) or feature(s) (shape={tuple(X.shape)}) while a minimum "
             "of 1 is required."
         )
+    names = column_names(X)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"X has several columns named {twice!r}; give them different names.")
     if library(X) == "pyarrow":
         _check_arrow_names(X, owner, reset)
     else:
@@ -243,6 +247,8 @@ def check_targets(y: Any, n_rows: int) -> np.ndarray:
             "Learning requires y to be passed, but the target y is None; give one for each row."
         )
     y = to_numpy(y) if is_foreign(y) else series(y)
+    if getattr(getattr(y, "dtype", None), "kind", "O") in "Mm":
+        raise ValueError("y holds dates; turn them into numbers first, such as days.")
     Y = check_array(y, ensure_2d=False, dtype="numeric", ensure_all_finite=False, input_name="y")
     if Y.ndim > 2:
         raise ValueError(f"y must have one or two dimensions, but its shape is {Y.shape}.")
@@ -271,7 +277,7 @@ def check_labels(y: Any, n_rows: int) -> np.ndarray:
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         row = int(np.argwhere(~np.isfinite(labels))[0][0])
         raise ValueError(f"y contains NaN or infinity at row {row}; drop such rows first.")
-    if labels.dtype.kind == "O" and any(label is None or label != label for label in labels):
+    if labels.dtype.kind == "O" and any(is_missing(label) for label in labels):
         raise ValueError("y contains missing labels; drop such rows first.")
     check_classification_targets(labels)
     return labels

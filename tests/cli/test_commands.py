@@ -39,6 +39,8 @@ def folder(tmp_path_factory):
     X = generator.standard_normal((200, 3))
     np.savez(folder / "rows.npz", X=X, y=X[:, 0] > 0, z=X[:, 1])
     np.save(folder / "rows.npy", X)
+    np.savez(folder / "none.npz", X=np.empty((0, 2)), y=np.empty(0))
+    frame.assign(prediction=1.0).to_csv(folder / "kept.csv", index=False)
     (folder / "empty.csv").write_text("size,city,price,dear\n")
     run("fit", folder / "train.csv", "-t", "price", "--drop", "dear", "-s", folder / "price.mercer")
     run(
@@ -158,7 +160,12 @@ def test_a_checkpoint_is_used_and_removed(folder, tmp_path):
         (("fit", "train.csv", "-t", "price", "--depth", "2"), 2, "--depth goes with"),
         (("fit", "train.csv", "-t", "price", "--features", "-3"), 2, "positive number"),
         (("fit", "train.csv", "-t", "price", "--drop", "citi"), 2, "did you mean 'city'?"),
-        (("fit", "train.csv", "-t", "price", "--memory", "lots"), 1, "'2GB'"),
+        (("fit", "train.csv", "-t", "price", "--memory", "lots"), 2, "'2GB'"),
+        (("fit", "rows.npy", "-t", "-1", "--drop", "0"), 2, "have no names"),
+        (("fit", "train.csv", "-t", "price", "--drop", "price"), 2, "is the target"),
+        (("fit", "none.npz", "-t", "y"), 2, "no rows"),
+        (("score", "price.mercer", "test.csv", "-t", "size"), 2, "predicts from"),
+        (("predict", "price.mercer", "kept.csv", "--keep"), 2, "'prediction' already"),
         (("fit", "train.csv", "-t", "price", "-s", "no/m.mercer"), 2, "does not exist"),
         (("fit", "empty.csv", "-t", "price"), 2, "no rows"),
         (("fit", "rows.npz", "-t", "w"), 2, "no column 'w'"),
@@ -198,3 +205,38 @@ def test_a_column_that_is_missing_or_strange_at_prediction(folder, tmp_path):
 def test_help_teaches_by_example():
     for name in ("fit", "predict", "score", "show"):
         assert f"mercer {name} houses" in run(name, "--help")
+
+
+def test_texts_that_look_like_numbers_stay_texts(tmp_path):
+    generator = np.random.default_rng(0)
+    codes = generator.choice(["12", "7", "A1"], 200)
+    frame = pd.DataFrame({"code": codes, "x": generator.standard_normal(200)})
+    frame["label"] = np.where(codes == "12", "1", "b")
+    frame.to_csv(tmp_path / "train.csv", index=False)
+    frame[frame["code"] == "12"].to_csv(tmp_path / "only.csv", index=False)
+    model = tmp_path / "m.mercer"
+    run("fit", tmp_path / "train.csv", "-t", "label", "--kernel", "gaussian", "-s", model)
+    run("predict", model, tmp_path / "only.csv")
+    assert json.loads(run("score", model, tmp_path / "only.csv", "--json"))["accuracy"] == 1.0
+
+
+def test_scores_of_one_row_are_valid_json(folder, tmp_path):
+    pd.read_csv(folder / "test.csv")[:1].to_csv(tmp_path / "one.csv", index=False)
+    scores = json.loads(run("score", folder / "price.mercer", tmp_path / "one.csv", "--json"))
+    assert scores["R2"] is None
+
+
+def test_the_matrix_of_the_fit_can_be_predicted(folder, tmp_path):
+    model = tmp_path / "m.mercer"
+    run("fit", folder / "rows.npy", "-t", "-1", "--kernel", "gaussian", "-s", model)
+    assert len(run("predict", model, folder / "rows.npy").splitlines()) == 201
+
+
+def test_truth_values_stay_truth_values(tmp_path):
+    X = np.random.default_rng(0).standard_normal((100, 2))
+    table = pa.table({"a": X[:, 0], "b": X[:, 1], "flag": X[:, 0] > 0})
+    pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
+    model = tmp_path / "m.mercer"
+    text = run("fit", tmp_path / "t.parquet", "-t", "flag", "--kernel", "gaussian", "-s", model)
+    assert "labels" in text
+    assert set(run("predict", model, tmp_path / "t.parquet").splitlines()[1:]) == {"true", "false"}

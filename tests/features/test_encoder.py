@@ -1,6 +1,7 @@
 """Tests of the encoder: kinds of columns, gaps, categories, blocks, and what is refused."""
 
 import datetime
+import decimal
 
 import numpy as np
 import pandas as pd
@@ -175,3 +176,49 @@ def test_a_refused_block_leaves_nothing_behind():
     with pytest.raises(ValueError, match="infinity"):
         encoder.partial_fit(np.full((3, 2), np.inf))
     assert np.array_equal(encoder.partial_fit(X).transform(X), before)
+
+
+def test_dates_far_in_the_future_and_dates_for_numbers():
+    days = pd.Series(["2020-01-01", "9999-12-31", "2021-05-05"]).astype("datetime64[us]")
+    frame = pd.DataFrame({"day": days})
+    expected = TableEncoder().fit(pl.from_pandas(frame)).transform(pl.from_pandas(frame))
+    encoder = TableEncoder().fit(frame)
+    assert encoder.transform(frame) == pytest.approx(expected)
+    with pytest.raises(ValueError, match=r"held dates .* holds numbers now"):
+        encoder.transform(pd.DataFrame({"day": [2020, 2021]}))
+    with pytest.raises(ValueError, match=r"held numbers .* holds dates now"):
+        TableEncoder().fit(pd.DataFrame({"day": [2020.0, 2021.0]})).transform(frame)
+
+
+def test_gaps_count_in_any_order():
+    full = pd.DataFrame({"kind": ["u", "v"] * 5})
+    empty = pd.DataFrame({"kind": [None] * 4}, dtype=float)
+    one = TableEncoder().partial_fit(full).partial_fit(empty)
+    other = TableEncoder().partial_fit(empty).partial_fit(full)
+    assert list(one.get_feature_names_out()) == list(other.get_feature_names_out())
+    assert "kind=missing" in one.get_feature_names_out()
+
+
+def test_strange_columns_of_pandas():
+    frame = pd.DataFrame(
+        {
+            "cut": pd.cut(np.arange(6.0), 3),
+            "period": pd.period_range("2020", periods=6, freq="M").astype("category"),
+            "decimal": [decimal.Decimal(k) for k in range(6)],
+        }
+    )
+    encoder = TableEncoder().fit(frame)
+    assert encoder.kinds_ == ["category", "category", "number"]
+    nullable = pd.DataFrame({"a": pd.array([1, 2, None] * 4, "Int64"), "b": list("uvw") * 4})
+    assert TableEncoder().fit(nullable.to_numpy()).kinds_ == ["number", "category"]
+    with pytest.raises(ValueError, match="several columns named 'a'"):
+        TableEncoder().fit(pd.DataFrame(np.eye(2), columns=["a", "a"]))
+    with pytest.raises(ValueError, match="neither numbers nor categories"):
+        TableEncoder().fit(pd.DataFrame({"b": [b"x", b"y"]}))
+
+
+def test_names_of_things_do_not_fill_the_memory():
+    frame = pd.DataFrame({"name": [f"n{k}" for k in range(60_000)], "x": np.arange(60_000.0)})
+    encoder = TableEncoder().partial_fit(frame).partial_fit(frame)
+    assert len(encoder._summary.categories[0]) <= 50_000
+    assert len(encoder.get_feature_names_out()) == 101

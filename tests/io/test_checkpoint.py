@@ -71,6 +71,7 @@ def test_a_checkpoint_of_another_fit_is_refused(tmp_path):
     for machine, blocks in (
         (FeatureRidge(FEATURES, alpha=3.0), Blocks()),
         (FeatureRidge(FEATURES), Blocks(targets=Y + 1)),
+        (FeatureRidge(FEATURES), [(X[:50] + 1, Y[:50]), (X[50:], Y[50:])]),
     ):
         with pytest.raises(ModelFileError, match="another fit"):
             fit_resumable(machine, blocks, path)
@@ -93,6 +94,18 @@ def test_what_was_learnt_before_is_forgotten(tmp_path):
         model.predict(X[:5], return_std=True), fresh.predict(X[:5], return_std=True), strict=True
     ):
         assert np.array_equal(found, wanted)
+
+
+def test_classes_can_be_named(tmp_path):
+    labels = np.repeat(["a", "b", "c"], 200)
+    blocks = Blocks(targets=labels)
+    with pytest.raises(ValueError, match="one class only"):
+        fit_resumable(FeatureRidgeClassifier(FEATURES), blocks, tmp_path / "c")
+    model = FeatureRidgeClassifier(FEATURES)
+    fit_resumable(model, blocks, tmp_path / "c", classes=["a", "b", "c"])
+    assert list(model.classes_) == ["a", "b", "c"]
+    with pytest.raises(TypeError, match="cannot be resumed"):
+        fit_resumable(FEATURES, blocks, tmp_path / "c")
 
 
 SCRIPT = """

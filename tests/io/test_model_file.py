@@ -286,3 +286,40 @@ def test_every_kind_of_random_state_can_be_kept(state, compact, tmp_path):
         mercer.save(fitted, tmp_path / str(k), compact=compact)
     assert np.array_equal(mercer.load(tmp_path / "0").transform(X), features.transform(X))
     assert np.array_equal(mercer.load(tmp_path / "1").predict(X), model.predict(X))
+
+
+def test_arrays_of_foreign_byte_order(tmp_path):
+    model = FeatureRidgeClassifier().fit(X, (Y > 0).astype(">i4"))
+    mercer.save(model, tmp_path / "m.mercer")
+    assert np.array_equal(mercer.load(tmp_path / "m.mercer").predict(X), model.predict(X))
+
+
+def test_compact_maps_keep_their_output(tmp_path):
+    features = RandomFourier(n_components=4, random_state=0).set_output(transform="pandas").fit(X)
+    mercer.save(features, tmp_path / "m.mercer", compact=True)
+    assert isinstance(mercer.load(tmp_path / "m.mercer").transform(X), pd.DataFrame)
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        {"objects": ["a"], "shape": [1], "dtype": "<U100000000"},
+        {"scalar": 500_000_000, "dtype": "S"},
+        {"scalar": 500_000_000, "dtype": "V"},
+    ],
+)
+def test_small_files_cannot_ask_for_much(node, tmp_path):
+    path = tmp_path / "m.mercer"
+    mercer.save(FOURIER.fit(X), path)
+    forged(path, lambda structure, arrays: structure.update(model=node))
+    try:
+        value = mercer.load(path)
+    except ModelFileError:
+        return
+    assert value.nbytes < 100
+
+
+def test_generators_of_unfitted_estimators_are_refused(tmp_path):
+    features = RandomFourier(random_state=np.random.default_rng(0))
+    with pytest.raises(ValueError, match="give an integer"):
+        mercer.save(features, tmp_path / "m.mercer")

@@ -299,3 +299,34 @@ def test_nothing_is_warned_about(recwarn):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         KernelClassifier().fit(*waves_with_labels(300))
+
+
+def test_a_column_of_texts_that_is_empty_in_one_block():
+    x = np.random.default_rng(0).standard_normal(60)
+    full = pd.DataFrame({"a": x, "b": ["u", "v"] * 30})
+    model = KernelRegressor("gaussian").fit([(full, x), (full.assign(b=np.nan), x)])
+    assert model.predict(full.assign(b=np.nan)).shape == (60,)
+
+
+@pytest.mark.parametrize(
+    ("make", "classes"),
+    [
+        (lambda y: pd.Series(y), [False, True]),
+        (lambda y: pd.Series(y, dtype="boolean"), [False, True]),
+        (lambda y: pl.Series(y), [False, True]),
+        (lambda y: pd.Series(y).astype(int).astype("category"), [0, 1]),
+    ],
+)
+def test_labels_keep_their_kind(make, classes):
+    X, y = waves(60)
+    model = KernelClassifier("gaussian").fit(X, make(y > 0))
+    assert model.classes_.tolist() == classes
+    assert model.classes_.dtype.kind == ("b" if classes[0] is False else "i")
+
+
+def test_dates_are_no_targets_and_two_rows_are_enough():
+    X, _ = waves(10)
+    with pytest.raises(ValueError, match="dates"):
+        KernelRegressor("gaussian").fit(X, pd.date_range("2020", periods=10))
+    model = KernelRegressor("gaussian").fit(X[:2], [0.0, 1.0])
+    assert model.report_.linear_score is None

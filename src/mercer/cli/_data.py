@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import click
+
+from .._words import did_you_mean
 
 ENDINGS = ".csv, .parquet, .arrow, .feather, .npz, .npy"
 #: Rows of a NumPy file to handle at a time.
@@ -70,7 +71,12 @@ def open_rows(
         Columns to leave out.
     """
     if path.suffix.lower() in (".npz", ".npy"):
-        return _arrays(path, target, columns)
+        if drop:
+            raise click.UsageError(f"--drop: columns of {path} have no names.")
+        arrays = _arrays(path, target, columns)
+        if arrays.n_rows == 0:
+            raise click.UsageError(f"{path} has no rows.")
+        return arrays
     from ..io import TableStream
 
     try:
@@ -78,6 +84,8 @@ def open_rows(
             names = TableStream(path, None).columns
             for name in drop:
                 assert_known(name, names, "--drop")
+                if name == target:
+                    raise click.UsageError(f"--drop: {name!r} is the target.")
             columns = [name for name in names if name not in drop and name != target]
         stream = TableStream(path, target, columns=columns)
     except (ValueError, FileNotFoundError) as error:
@@ -90,8 +98,7 @@ def open_rows(
 def assert_known(name: str, names: list[str], option: str) -> None:
     """Refuse a column that does not exist, with the nearest name there is."""
     if name not in names:
-        near = difflib.get_close_matches(name, names, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}."
+        hint = did_you_mean(name, names, f"there are {', '.join(names)}.")
         raise click.UsageError(f"{option}: there is no column {name!r}; {hint}")
 
 

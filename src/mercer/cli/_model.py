@@ -33,7 +33,12 @@ def rows_for(model: Any, data: Path, everything: bool = False, target: str | Non
         raise click.UsageError(f"There is no file or folder {data}.")
     names = getattr(model, "feature_names_in_", None)
     if data.suffix.lower() in (".npz", ".npy"):
-        return open_rows(data, target, None, ())
+        arrays = open_rows(data, target, None, ())
+        known = str(model.target_name_).lstrip("-").isdigit()
+        if target is None and known and arrays.X.shape[1] == model.n_features_in_ + 1:
+            # The matrix of the fit, its target still inside.
+            return open_rows(data, model.target_name_, None, ())
+        return arrays
     if names is None:
         raise click.UsageError(
             f"The model was fitted on an array without names, but {data} is a table; give a "
@@ -47,5 +52,25 @@ def rows_for(model: Any, data: Path, everything: bool = False, target: str | Non
         assert_known(name, present, f"{data} lacks a column of the model")
     if target is not None:
         assert_known(target, present, "--target")
+        if target in needed:
+            raise click.UsageError(
+                f"--target: {target!r} is a column that the model predicts from."
+            )
     columns = [name for name in present if name != target] if everything else needed
-    return TableStream(data, target, columns=columns)
+    return TableStream(data, target, columns=columns, texts=_texts(model, needed, target))
+
+
+def _texts(model: Any, needed: list[str], target: str | None) -> list[str]:
+    """Return the columns that a model knows as texts, even if a CSV file makes numbers of them."""
+    encoder = model.encoder_
+    kinds = zip(needed, getattr(encoder, "kinds_", []), strict=False)
+    texts = [
+        name
+        for place, (name, kind) in enumerate(kinds)
+        if kind == "category"
+        and any(isinstance(c, str) for c in encoder.categories_.get(place, ()))
+    ]
+    labels = getattr(model, "classes_", None)
+    if target is not None and labels is not None and labels.dtype.kind in "OU":
+        texts.append(target)
+    return texts

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import json
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -62,6 +64,18 @@ def bar(wanted: bool) -> Iterator[Callable[[int, int, int], object]]:
             progress.update(tasks[number], completed=done)
 
         yield told
+
+
+def print_json(content: dict[str, Any]) -> None:
+    """Print plain values as JSON, in which numbers that are none are ``null``."""
+    finite = {key: _finite(value) for key, value in content.items()}
+    click.echo(json.dumps(finite, indent=2, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(part) for key, part in value.items()}
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def facts(pairs: list[tuple[str, str]]) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
+from .._words import did_you_mean
 from ._data import ENDINGS, Watched, detect_task, open_rows
-from ._screen import bar, explained, facts
+from ._screen import bar, explained, facts, print_json
 
 KERNELS = ("gaussian", "laplace", "matern", "arccosine", "nngp", "ntk")
 
@@ -92,7 +92,7 @@ def command(data: Path, target: str, **options: Any) -> None:
         raise click.UsageError(f"--save: the folder of {path} does not exist; make it first.")
     if not data.exists():
         raise click.UsageError(_missing(data))
-    kernel = _kernel(options)
+    kernel, budget = _kernel(options), _budget(options["memory"])
     stream = open_rows(data, target, None, options["drop"])
     task, why = options["task"], "as you asked for"
     if task == "auto":
@@ -105,7 +105,6 @@ def command(data: Path, target: str, **options: Any) -> None:
         alpha=options["alpha"],
         random_state=options["seed"],
     )
-    budget = {"memory": options["memory"]} if options["memory"] else {}
     with config(progress=False, **budget), bar(not options["as_json"]) as told:
         _learn(model, Watched(stream, told), options["checkpoint"])
     if path is not None:
@@ -114,7 +113,7 @@ def command(data: Path, target: str, **options: Any) -> None:
         save(model, path, compact=not options["full"])
     if options["as_json"]:
         content = {**model.report_.as_dict(), "task_reason": why, "target": target}
-        click.echo(json.dumps({**content, "model": str(path) if path else None}, indent=2))
+        print_json({**content, "model": str(path) if path else None})
         return
     facts([("task", f"{task} of {target!r}: {why}"), *model.report_.lines()])
     if path is None:
@@ -156,10 +155,19 @@ def _kernel(options: dict[str, Any]) -> Any:
 
 
 def _missing(path: Path) -> str:
-    import difflib
-
     folder = path.absolute().parent
     others = [other.name for other in folder.iterdir()] if folder.is_dir() else []
-    near = difflib.get_close_matches(path.name, others, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"it may end in {ENDINGS}."
+    hint = did_you_mean(path.name, others, f"it may end in {ENDINGS}.")
     return f"There is no file or folder {path}; {hint}"
+
+
+def _budget(memory: str | None) -> dict[str, Any]:
+    """Return the memory budget that was asked for, as an option of the engine."""
+    from ..engine.config import parse_memory
+
+    if memory is None:
+        return {}
+    try:
+        return {"memory": parse_memory(memory)}
+    except ValueError as error:
+        raise click.UsageError(f"--memory: {error}") from error

@@ -43,6 +43,8 @@ def command(model: Path, data: Path, out: Path | None, proba: bool, std: bool, k
         raise ValueError(f"--std: {model} was saved without what error bars need; fit with --full.")
     stream = rows_for(fitted, data, keep)
     names = [str(name) for name in getattr(fitted, "feature_names_in_", [])]
+    if keep and "prediction" in getattr(stream, "columns", []):
+        raise click.UsageError(f"--keep: {data} has a column 'prediction' already; rename it.")
     with open_writer(out) as writer:
         for block, _ in stream.tables():
             rows = block.select(names) if names else block

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
 from ._model import load_model, rows_for
-from ._screen import explained, facts
+from ._screen import explained, facts, print_json
 
 
 @click.command("score", short_help="Measure a saved model on rows with known targets.")
@@ -44,7 +43,7 @@ def command(model: Path, data: Path, target: str | None, as_json: bool) -> None:
     else:
         scores = _classification(y, predicted, np.concatenate(proba), classes)
     if as_json:
-        click.echo(json.dumps({"n_rows": len(y), **scores}, indent=2))
+        print_json({"n_rows": len(y), **scores})
         return
     expected = fitted.report_
     pairs = [(name, f"{value:.4g}") for name, value in scores.items()]
@@ -56,7 +55,8 @@ def _regression(y: Any, predicted: Any) -> dict[str, float]:
     from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
     return {
-        "R2": float(r2_score(y, predicted)),
+        # One row has no variance to explain.
+        "R2": float(r2_score(y, predicted)) if len(y) > 1 else float("nan"),
         "RMSE": float(root_mean_squared_error(y, predicted)),
         "MAE": float(mean_absolute_error(y, predicted)),
     }
@@ -64,17 +64,17 @@ def _regression(y: Any, predicted: Any) -> dict[str, float]:
 
 def _classification(y: Any, predicted: Any, proba: Any, classes: Any) -> dict[str, float]:
     import numpy as np
-    from sklearn.metrics import balanced_accuracy_score
 
+    right = y == predicted
     unknown = ~np.isin(y, classes)
     if unknown.any():
         raise ValueError(
-            f"The target holds the label {y[unknown][0]!r}, which the model was not fitted on; it "
+            f"The target holds the label {y[unknown].tolist()[0]!r}, which the model was not fitted on; it "
             f"knows {', '.join(map(str, classes))}."
         )
     own = proba[np.arange(len(y)), np.searchsorted(classes, y)]
     return {
-        "accuracy": float((y == predicted).mean()),
-        "balanced accuracy": float(balanced_accuracy_score(y, predicted)),
+        "accuracy": float(right.mean()),
+        "balanced accuracy": float(np.mean([right[y == label].mean() for label in np.unique(y)])),
         "log loss": float(-np.log(np.maximum(own, 1e-300)).mean()),
     }

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ._screen import explained, facts
+from ._screen import explained, facts, print_json
 
 
 @click.command("show", short_help="Say what is in a model file.")
@@ -43,7 +42,7 @@ def command(model: Path, as_json: bool) -> None:
     report = getattr(fitted, "report_", None)
     if as_json:
         about["report"] = None if report is None else report.as_dict()
-        click.echo(json.dumps(about, indent=2))
+        print_json(about)
         return
     pairs = [
         (

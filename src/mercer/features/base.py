@@ -22,8 +22,10 @@ from ..kernels.lengthscale import RowSummary
 
 #: Features that show whether a map was drawn as before.
 PROOF = 64
-#: Bytes of random numbers that a stored recipe may ask for.
-LARGEST_DRAW = 8 * 2**30
+#: Random numbers that a stored recipe may ask for.
+LARGEST_DRAW = 2**27
+#: What a recipe holds beside parameters.
+KNOWN = ("seed_", "kernel_", "n_features_in_", "feature_names_in_", "_sklearn_output_config")
 
 
 class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -198,13 +200,12 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         state = dict(self.__dict__)
         state.pop("_summary", None)
         if not isinstance(state.get("random_state"), (int, np.integer, type(None))):
-            state["random_state"] = self.seed_
+            state["random_state"] = stored_seed(self, "seed_")
         return state
 
     def _recipe(self):
         """Return what is enough to draw the map again, and features to compare with then."""
-        known = ("seed_", "kernel_", "n_features_in_", "feature_names_in_")
-        state = {name: getattr(self, name) for name in known if hasattr(self, name)}
+        state = {name: getattr(self, name) for name in KNOWN if hasattr(self, name)}
         proof = self._probe(_proof_row(self.n_features_in_))[:PROOF]
         parameters = self.get_params(deep=False)
         stored = self._stored(compact=True)
@@ -215,11 +216,15 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _from_recipe(cls, recipe):
         """Return the map of a recipe, drawn again."""
         made = cls(**recipe["parameters"])
+        made._validate_params()
         size = int(getattr(made, "n_components", 1)) * int(recipe["state"]["n_features_in_"])
-        if 8 * size > LARGEST_DRAW:
+        for name in ("degree", "depth"):
+            size *= int(getattr(made, name, None) or 1)
+        if size > LARGEST_DRAW:
             raise ValueError(f"a map of {size:,} numbers is too large to be drawn")
-        for name, value in recipe["state"].items():
-            setattr(made, name, value)
+        for name in KNOWN:
+            if name in recipe["state"]:
+                setattr(made, name, recipe["state"][name])
         made._drawn()
         proof = made._probe(_proof_row(made.n_features_in_))[:PROOF]
         if not np.allclose(proof, recipe["proof"], rtol=1e-6, atol=1e-9):
@@ -234,6 +239,16 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         tags.array_api_support = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def stored_seed(estimator, name):
+    """Return the seed that a fitted estimator has got from its generator."""
+    if not hasattr(estimator, name):
+        raise ValueError(
+            f"{type(estimator).__name__} has a random generator as random_state and is not "
+            "fitted; give an integer instead."
+        )
+    return getattr(estimator, name)
 
 
 def _proof_row(n_features):

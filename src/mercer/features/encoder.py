@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 from numbers import Integral, Real
 
 import numpy as np
 import scipy.sparse
 
 from .._array import all_finite, as_floating, floating_name, is_sparse, like, namespace
+from .._frame import is_missing
 from .._sklearn import (
     BaseEstimator,
     Interval,
@@ -19,7 +19,7 @@ from .._sklearn import (
     fit_context,
 )
 from ..engine.streams import pieces
-from .table_summary import CATEGORY, TableSummary, is_matrix, label_of, typed_columns
+from .table_summary import CATEGORY, DATE, TableSummary, is_matrix, label_of, typed_columns
 
 #: Types whose values float32 holds exactly.
 NARROW = "float32"
@@ -149,7 +149,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         X = check_columns(X, owner=self)
         if not is_matrix(X):
             return self._encoded_columns(X)
-        if self.categories_:
+        if self.categories_ or DATE in self.kinds_:
             return self._encoded_columns(np.asarray(X, dtype=object))
         return self._encoded_matrix(X)
 
@@ -178,11 +178,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _learn(self, X, reset):
         """Add blocks of ``X`` to the summary; a block that is refused leaves it as it was."""
         X = check_columns(X, owner=self, reset=reset)
-        summary = copy.deepcopy(getattr(self, "_summary", None)) or TableSummary()
+        fresh = TableSummary()
         for block in pieces(X):
-            summary.update(block)
-        self._summary = summary
-        self._sparse = is_sparse(X)
+            fresh.update(block)
+        if hasattr(self, "_summary"):
+            self._summary.merge(fresh, X)
+        else:
+            self._summary = fresh
 
     def _settle(self):
         """Turn what was counted into what ``transform`` needs."""
@@ -190,6 +192,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.kinds_ = list(summary.kinds)
         numeric = np.array([kind != CATEGORY for kind in self.kinds_])
         variance = summary.squares / np.maximum(summary.count, 1)
+        if not np.isfinite(variance).all():
+            raise ValueError("Numbers of X are too large to be scaled; divide them first.")
         # Rounding leaves a constant column far from zero with a variance.
         still = variance <= (1e-14 * np.maximum(abs(summary.low), abs(summary.high))) ** 2
         gaps = numeric & (summary.count < summary.n_rows) & (summary.count > 0)
@@ -281,21 +285,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _as_numbers(self, X, j, kind, values):
         """Return a column that held numbers when it was learnt."""
-        if kind != CATEGORY:
-            return np.asarray(values, dtype=float)
-        present = [value for value in values if value is not None]
-        if present:
+        present = [value for value in values.tolist() if not is_missing(value)]
+        if kind != self.kinds_[j] and present:
+            shown = f"holds {present[0]!r}" if kind == CATEGORY else f"holds {kind}s"
             raise ValueError(
                 f"Column {label_of(X, j)} held {self.kinds_[j]}s when the model was fitted, but "
-                f"holds {present[0]!r} now; convert it first."
+                f"{shown} now; convert it first."
             )
-        return np.full(len(values), np.nan)
+        if kind == CATEGORY:
+            return np.full(len(values), np.nan)
+        return np.asarray(values, dtype=float)
 
     def _codes(self, X, j, values, shown):
         """Return the place of each value among the categories of its column; -1 for none."""
         other = len(shown) if j in self._shared else -1
         places = {category: place for place, category in enumerate(shown)}
-        found = [None if value != value else value for value in values.tolist()]
+        found = [None if is_missing(value) else value for value in values.tolist()]
         codes = np.array([places.get(value, other) for value in found], dtype=int)
         if other >= 0 or self.unseen == "ignore":
             return codes

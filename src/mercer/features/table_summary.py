@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from .._array import as_floating, is_foreign, is_sparse, namespace, to_numpy
-from .._frame import column, column_names, is_frame, object_column
+from .._frame import PLAIN, column, column_names, is_frame, object_column
 
 #: Kinds of columns.
 NUMBER, DATE, CATEGORY = "number", "date", "category"
+#: Different categories of a column that are counted at most.
+MOST_DISTINCT = 50_000
 _DAY = np.timedelta64(1, "D")
 
 
@@ -43,13 +45,10 @@ def typed_columns(X: Any) -> list[tuple[str, np.ndarray]]:
 
 
 def as_matrix(X: Any) -> Any:
-    """Return a table of numbers alone as a matrix, and ``None`` for other tables."""
+    """Return a table of numbers alone as a matrix."""
     if is_matrix(X):
         return X
-    typed = typed_columns(X)
-    if any(kind != NUMBER for kind, _ in typed):
-        return None
-    return np.column_stack([values for _, values in typed])
+    return np.column_stack([np.asarray(values, dtype=float) for _, values in typed_columns(X)])
 
 
 def label_of(X: Any, number: int) -> str:
@@ -94,14 +93,18 @@ class TableSummary:
             typed = typed_columns(X)
             fresh.kinds = [kind for kind, _ in typed]
             fresh._moments_of_columns(X, typed)
-        self._merge(fresh, X)
+        self.merge(fresh, X)
 
-    def _merge(self, other: TableSummary, X: Any) -> None:
+    def merge(self, other: TableSummary, X: Any) -> None:
+        """Add the rows of another summary; ``X`` has the names of its columns."""
         if self.n_rows == 0:
             self.__dict__.update(other.__dict__)
             return
         for number, (old, new) in enumerate(zip(self.kinds, other.kinds, strict=True)):
-            if old != new and (other.count[number] or other.categories.get(number)):
+            empty = not other.count[number] and not other.categories.get(number)
+            if old == CATEGORY and old != new and empty:
+                other.categories[number] = Counter({None: other.n_rows})
+            elif old != new and not empty:
                 if self.count[number] == 0 and not self.categories.get(number):
                     self._empty_until_now(number, new)
                     continue
@@ -121,7 +124,13 @@ class TableSummary:
         self.count = total
         self.n_rows += other.n_rows
         for number, counts in other.categories.items():
-            self.categories.setdefault(number, Counter()).update(counts)
+            total_counts = self.categories.setdefault(number, Counter())
+            total_counts.update(counts)
+            if len(total_counts) > MOST_DISTINCT:
+                # Names and numbers of things, which no model learns from: the commonest do.
+                self.categories[number] = Counter(
+                    dict(total_counts.most_common(MOST_DISTINCT // 2))
+                )
 
     def _empty_until_now(self, number: int, kind: str) -> None:
         """Take over the kind of a column that held nothing but missing entries before."""
@@ -168,13 +177,7 @@ class TableSummary:
         self.low, self.high = np.full(size, np.inf), np.full(size, -np.inf)
         for number, (kind, values) in enumerate(typed):
             if kind == CATEGORY:
-                try:
-                    self.categories[number] = Counter(values.tolist())
-                except TypeError as error:
-                    raise ValueError(
-                        f"Column {label_of(X, number)} holds values such as "
-                        f"{values[0]!r} that are neither numbers nor categories; leave it out."
-                    ) from error
+                self.categories[number] = _counted(values, label_of(X, number))
                 continue
             present = np.asarray(values, dtype=float)
             present = present[~np.isnan(present)]
@@ -195,6 +198,17 @@ class TableSummary:
             f"X contains infinity, or a value too large for float64, in column "
             f"{label_of(X, number)}; make such entries NaN (missing) or drop their rows."
         )
+
+
+def _counted(values: np.ndarray, label: str) -> Counter:
+    """Return how often each category occurs."""
+    strange = next((c for c in values if c is not None and not isinstance(c, PLAIN)), None)
+    if strange is None:
+        return Counter(values.tolist())
+    raise ValueError(
+        f"Column {label} holds values such as {strange!r} that are neither numbers nor categories; "
+        "convert them to texts, or leave the column out."
+    )
 
 
 def _days(values: np.ndarray) -> np.ndarray:

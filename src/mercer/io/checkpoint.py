@@ -13,12 +13,19 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .model_file import read, write
+from .._array import to_numpy
+from .._frame import column, column_names, is_frame
+from .model_file import DAMAGE, read, write
 from .structure import ModelFileError, Packer, Unpacker
 
 
 def fit_resumable(
-    machine: Any, stream: Iterable[Any], checkpoint: str | Path, *, every: float = 60.0
+    machine: Any,
+    stream: Iterable[Any],
+    checkpoint: str | Path,
+    *,
+    every: float = 60.0,
+    classes: Any = None,
 ) -> Any:
     """Fit a machine on a stream of blocks, keeping a checkpoint to go on from.
 
@@ -36,6 +43,8 @@ def fit_resumable(
         The file.
     every : float, default=60.0
         Seconds between two checkpoints; 0 writes one after each block.
+    classes : array of shape (n_classes,), default=None
+        All labels there are, for a :class:`FeatureRidgeClassifier` whose first block lacks some.
 
     Returns
     -------
@@ -61,9 +70,16 @@ def fit_resumable(
             "A pass that can be resumed needs blocks that can be read again: give a list or a "
             "TableStream instead of an iterator."
         )
+    if not hasattr(machine, "_learning"):
+        raise TypeError(
+            f"{type(machine).__name__} cannot be resumed; FeatureRidge, FeatureRidgeClassifier, "
+            "KernelRegressor and KernelClassifier can."
+        )
     path = Path(checkpoint)
     machine._validate_params()
     fresh = clone(machine)
+    if classes is not None:
+        fresh._start(classes)
     key = _key(machine, stream)
     done = _resume(fresh, path, key)
     written = time.monotonic()
@@ -84,12 +100,21 @@ def _key(machine: Any, stream: Any) -> str:
     for array in packer.arrays.values():
         digest.update(array.tobytes())
     source = stream.tables() if hasattr(stream, "tables") else stream
+    for name in ("path", "columns", "block_rows"):
+        digest.update(str(getattr(stream, name, "")).encode())
     for X, y, *_ in source:
-        targets = np.asarray(y)
-        digest.update(f"{X.shape}".encode())
-        digest.update(repr(targets.tolist()).encode())
+        digest.update(f"{X.shape}{np.asarray(y).tolist()!r}".encode())
+        digest.update(_content(X))
         break
     return digest.hexdigest()
+
+
+def _content(X: Any) -> bytes:
+    """Return the names and values of a block of rows."""
+    if is_frame(X):
+        values = [column(X, number).tolist() for number in range(X.shape[1])]
+        return repr((column_names(X), values)).encode()
+    return np.ascontiguousarray(to_numpy(X)).tobytes() if hasattr(X, "dtype") else repr(X).encode()
 
 
 def _resume(fresh: Any, path: Path, key: str) -> int:
@@ -102,14 +127,17 @@ def _resume(fresh: Any, path: Path, key: str) -> int:
             f"{path} is the checkpoint of another fit (other parameters or data); remove it, or "
             "give another file."
         )
-    state = Unpacker(arrays).unpack(content["state"])
+    try:
+        state = Unpacker(arrays).unpack(content["state"])
+        position = int(content["position"])
+    except DAMAGE as error:
+        raise ModelFileError(
+            f"{path} is not a checkpoint that mercer can read: {error}."
+        ) from error
     for name, value in state.items():
-        # Views of the file's arrays refuse to be added to.
         setattr(fresh, name, value)
-    warnings.warn(
-        f"Going on after block {content['position']} from {path}.", UserWarning, stacklevel=3
-    )
-    return int(content["position"])
+    warnings.warn(f"Going on after block {position} from {path}.", UserWarning, stacklevel=3)
+    return position
 
 
 def _write(fresh: Any, path: Path, key: str, position: int) -> None:

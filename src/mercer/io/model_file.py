@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._words import did_you_mean
 from .atomic import replacing
 from .structure import ModelFileError, Packer, Unpacker
 
@@ -111,17 +111,14 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     if not path.exists():
         folder = path.absolute().parent
         siblings = [other.name for other in folder.iterdir()] if folder.is_dir() else []
-        near = difflib.get_close_matches(path.name, siblings, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
-        raise FileNotFoundError(f"There is no file {path}{hint}")
+        hint = did_you_mean(path.name, siblings, "check its name.")
+        raise FileNotFoundError(f"There is no file {path}; {hint}")
     try:
         with safe_open(str(path), framework="numpy") as file:
             metadata = file.metadata() or {}
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, *DAMAGE) as error:
-        raise ModelFileError(
-            f"{path} is damaged or not a model file ({error}); save the model again."
-        ) from error
+        raise ModelFileError(f"{path} is not a model file, or it is damaged ({error}).") from error
     structure = metadata.get("mercer")
     if structure is None:
         raise ModelFileError(f"{path} is a safetensors file, but holds no mercer model.")

@@ -131,6 +131,8 @@ class Packer:
 
     def _array(self, array: np.ndarray, where: str) -> Any:
         if array.dtype.kind in STORED_KINDS:
+            if not array.dtype.isnative:
+                array = array.astype(array.dtype.newbyteorder("="))
             name = self._names.get(id(array))
             if name is None:
                 name = self._names[id(array)] = f"a{len(self.arrays)}"
@@ -207,12 +209,19 @@ class Unpacker:
         dtype = np.dtype(node["dtype"])
         if dtype.kind not in "OU":
             raise ModelFileError(f"it holds an array of {dtype}")
-        found = np.empty(len(node["objects"]), dtype=object)
-        found[:] = [self.unpack(item) for item in node["objects"]]
-        return found.reshape(node["shape"]).astype(dtype)
+        items = [self.unpack(item) for item in node["objects"]]
+        if dtype.kind == "U":
+            # As wide as the longest text; the file's width is not to be trusted.
+            return np.array([str(item) for item in items], dtype=str).reshape(node["shape"])
+        found = np.empty(len(items), dtype=object)
+        found[:] = items
+        return found.reshape(node["shape"])
 
     def _scalar(self, node: Any) -> Any:
-        return np.dtype(node["dtype"]).type(self.unpack(node["scalar"]))
+        dtype = np.dtype(node["dtype"])
+        if dtype.kind not in STORED_KINDS + "U":
+            raise ModelFileError(f"it holds a number of type {dtype}")
+        return dtype.type(self.unpack(node["scalar"]))
 
     def _float(self, node: Any) -> float:
         return float(node["float"])

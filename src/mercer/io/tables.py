@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from .._frame import column as column_of
+from .._frame import series
 from .._optional import require
+from .._words import did_you_mean
 
 #: Rows in a block, by default.
 BLOCK_ROWS = 65_536
@@ -45,6 +46,8 @@ class TableStream:
         The most rows in a block.
     dtype : {"float32", "float64"}, default="float32"
         What the columns become; targets keep their own type.
+    texts : list of str, default=()
+        Columns of a CSV file that hold texts, even if they look like numbers.
 
     Attributes
     ----------
@@ -76,6 +79,7 @@ class TableStream:
         columns: Sequence[str] | None = None,
         block_rows: int = BLOCK_ROWS,
         dtype: str = "float32",
+        texts: Sequence[str] = (),
     ) -> None:
         if dtype not in ("float32", "float64"):
             raise ValueError(f"dtype must be 'float32' or 'float64', but {dtype!r} came.")
@@ -86,7 +90,7 @@ class TableStream:
         self.dtype = dtype
         self._single = isinstance(target, str)
         self.target = [target] if isinstance(target, str) else list(target or ())
-        self._dataset = _open(self.path, self.target)
+        self._dataset = _open(self.path, self.target, texts)
         names = list(self._dataset.schema.names)
         for name in self.target:
             _assert_column(name, names, "target")
@@ -141,7 +145,7 @@ class TableStream:
             except invalid as error:
                 raise ValueError(
                     f"{self.path} cannot be read after row {seen}: {error}; the types of columns "
-                    "are those of the first rows."
+                    "are those of the first rows: convert the table to Parquet."
                 ) from error
             if batch is None:
                 return
@@ -151,13 +155,18 @@ class TableStream:
 
     def _targets(self, batch: Any, seen: int) -> np.ndarray:
         """Return the targets of a batch, which keep their own precision and kind."""
-        targets = [self._column(batch, name, seen) for name in self.target]
+        targets = [series(self._present(batch, name, seen)) for name in self.target]
         if self._single:
             return targets[0]
         return np.stack(targets, axis=1) if targets else np.empty((batch.num_rows, 0))
 
     def _column(self, batch: Any, name: str, seen: int) -> np.ndarray:
-        """Return one column of a batch, which must have no missing values."""
+        """Return one column of a batch, which must have no missing values, as numbers."""
+        self._present(batch, name, seen)
+        return column_of(batch, batch.schema.get_field_index(name))
+
+    def _present(self, batch: Any, name: str, seen: int) -> Any:
+        """Return one column of a batch as it is, which must have no missing values."""
         column = batch.column(name)
         if column.null_count:
             row = seen + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
@@ -166,7 +175,7 @@ class TableStream:
                 "from 0); fill or drop it (KernelRegressor and KernelClassifier fill columns, "
                 "but not targets)."
             )
-        return column_of(batch, batch.schema.get_field_index(name))
+        return column
 
     def _assert_numbers(self) -> None:
         pyarrow = require("pyarrow", "tables", "Reading tables")
@@ -196,13 +205,12 @@ class Tables:
             yield batch.select(self._stream.columns), self._stream._targets(batch, seen)
 
 
-def _open(path: Path, targets: list[str]) -> Any:
+def _open(path: Path, targets: list[str], texts: Sequence[str]) -> Any:
     """Return the pyarrow dataset of a file or folder."""
     dataset = require("pyarrow.dataset", "tables", "Reading tables")
     if not path.exists():
-        near = difflib.get_close_matches(path.name, _siblings(path), n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
-        raise FileNotFoundError(f"There is no file or folder {path}{hint}")
+        hint = did_you_mean(path.name, _siblings(path), "check its name.")
+        raise FileNotFoundError(f"There is no file or folder {path}; {hint}")
     files = [path]
     if path.is_dir():
         inside = sorted(p for p in path.rglob("*") if p.is_file())
@@ -227,18 +235,22 @@ def _open(path: Path, targets: list[str]) -> Any:
     schemas = [dataset.dataset(str(p), format=form).schema for p in files]
     schema = pyarrow.unify_schemas(schemas, promote_options="permissive")
     if kind == "csv":
-        schema = _widened(schema, targets, pyarrow)
+        schema = _widened(schema, targets, texts, pyarrow)
     return dataset.dataset([str(p) for p in files], format=form, schema=schema)
 
 
-def _widened(schema: Any, targets: list[str], pyarrow: Any) -> Any:
-    """Return a schema whose whole numbers may become fractions further down a CSV file."""
-    fields = [
-        pyarrow.field(field.name, pyarrow.float64())
-        if pyarrow.types.is_integer(field.type) and field.name not in targets
-        else field
-        for field in schema
-    ]
+def _widened(schema: Any, targets: list[str], texts: Sequence[str], pyarrow: Any) -> Any:
+    """Return a schema for what may come further down a CSV file.
+
+    Whole numbers may become fractions, and columns that are empty at first hold texts.
+    """
+    fields = []
+    for field in schema:
+        if field.name in texts or pyarrow.types.is_null(field.type):
+            field = pyarrow.field(field.name, pyarrow.string())
+        elif pyarrow.types.is_integer(field.type) and field.name not in targets:
+            field = pyarrow.field(field.name, pyarrow.float64())
+        fields.append(field)
     return pyarrow.schema(fields)
 
 
@@ -248,6 +260,5 @@ def _siblings(path: Path) -> list[str]:
 
 def _assert_column(name: str, names: list[str], argument: str) -> None:
     if name not in names:
-        near = difflib.get_close_matches(name, names, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {names!r}."
+        hint = did_you_mean(name, names, f"there are {', '.join(map(str, names))}.")
         raise ValueError(f"{argument}: the table has no column {name!r}; {hint}")

@@ -327,8 +327,7 @@ class RidgeMachine(BaseEstimator):
 
     def _n_learnt(self):
         """Return how many rows were learnt from."""
-        few = getattr(self, "_few_rows", None)
-        return self._statistics.n_rows if few is None else len(few.Z)
+        return getattr(self, "_few_rows", getattr(self, "_statistics", None)).n_rows
 
     def _expected_error(self):
         """Return the mean squared error of left-out rows, as a share of the variance."""

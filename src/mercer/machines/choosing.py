@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from .._words import did_you_mean
 from ..engine.config import settings
 from ..features.for_kernel import features_for, has_features
 from ..kernels import NNGP, NTK, ArcCosine, Gaussian, Kernel, Laplace, Matern
@@ -79,8 +79,8 @@ def choose_method(n_rows, n_components, approximation, featured):
     if approximation == "features" or (n_components != "auto" and approximation == "auto"):
         if not featured:
             raise ValueError(
-                "There is no feature map for this kernel; use approximation='exact', or one of "
-                "the kernels Gaussian, Laplace, Matern and ArcCosine."
+                "There is no feature map for this kernel (sums and products have none); use "
+                "approximation='exact', or another kernel."
             )
         return _features(n_rows, n_components, "as you asked for")
     if n_rows is None and approximation == "auto" and featured:
@@ -196,8 +196,7 @@ class Pilot:
 def named_kernel(name, **parameters):
     """Return the kernel that a name stands for."""
     if name not in NAMES:
-        near = difflib.get_close_matches(name, NAMES, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known are {sorted(NAMES)}."
+        hint = did_you_mean(name, NAMES, f"known are {', '.join(sorted(NAMES))}.")
         raise ValueError(f"kernel={name!r} is not the name of a kernel; {hint}")
     return NAMES[name](**parameters)
 

@@ -209,16 +209,16 @@ class FeatureRidgeClassifier(ClassifierMixin, RidgeMachine):
             self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise ValueError(
-                f"y holds one class only, {self.classes_[0]!r}; at least two classes are needed "
-                "(for a stream whose first block has one, name all with classes=[...])."
+                f"y holds one class only, {self.classes_.tolist()[0]!r}; at least two classes are "
+                "needed (for a stream whose first block has one, name all with classes=[...])."
             )
         codes = np.searchsorted(self.classes_, y)
         codes = np.minimum(codes, len(self.classes_) - 1)
         unknown = self.classes_[codes] != y
         if unknown.any():
             raise ValueError(
-                f"y holds the label {y[unknown][0]!r}, which is not among the classes "
-                f"{list(self.classes_)!r}; name all classes in the first call, classes=[...]."
+                f"y holds the label {y[unknown].tolist()[0]!r}, which is not among the classes "
+                f"{self.classes_.tolist()!r}; name all classes in the first call, classes=[...]."
             )
         return codes
 

@@ -28,8 +28,9 @@ from ..engine.sample import RowSample
 from ..engine.streams import Block, as_weights, from_stream, is_stream, learning_rows, sliced
 from ..features import KernelColumns, TableEncoder
 from ..features.approximation import approximation_error
+from ..features.base import stored_seed
 from ..features.for_kernel import features_for, has_features
-from ..features.table_summary import CATEGORY, DATE, as_matrix
+from ..features.table_summary import CATEGORY, DATE, NUMBER, as_matrix
 from ..kernels import Kernel
 from .choosing import (
     FOLDS,
@@ -169,7 +170,7 @@ class KernelMachine(BaseEstimator):
         # A stream that is seen once has more rows than its first block.
         known_rows = n_rows if first_only is source else None
         self._method = choose_method(known_rows, self.n_components, self.approximation, featured)
-        sample = self._look_again(first_only, encoder)
+        sample = self._look_again(first_only, encoder, n_rows)
         self._settle(encoder, sample)
         return source
 
@@ -185,26 +186,27 @@ class KernelMachine(BaseEstimator):
                 "there is nothing to learn from; check that the right columns were passed."
             )
 
-    def _look_again(self, source, encoder):
+    def _look_again(self, source, encoder, n_rows):
         """Return a sample of the rows, and fit a linear model on the way."""
         sample = RowSample(PILOT_ROWS)
         self._linear = None
         plain = encoder
-        if len(encoder.get_feature_names_out()) <= LINEAR_WIDTH:
+        # Decided once: a block may have nothing but gaps in a column of categories.
+        self._sample_is_raw = set(getattr(encoder, "kinds_", [NUMBER])) == {NUMBER}
+        if len(encoder.get_feature_names_out()) <= LINEAR_WIDTH and n_rows >= 2 * FOLDS:
             self._linear = self._machine(alpha=None, selection=FOLDS)
             if isinstance(encoder, TableEncoder):
                 # Drawing in far values is not linear.
                 plain = copy.copy(encoder).set_params(limit=None)._settle()
         for X, y, w in source:
             encoded = encoder.transform(X)
-            raw = as_matrix(X)
-            sample.add(encoded if raw is None else raw, y, _counted(w, X.shape[0]))
+            raw = as_matrix(X) if self._sample_is_raw else encoded
+            sample.add(raw, y, _counted(w, X.shape[0]))
             if self._linear is not None:
                 linear = encoded if plain is encoder else plain.transform(X)
                 self._linear._learn([Block(linear, y, w)])
         if self._linear is not None:
             self._linear = self._linear._solve()._expected_score()
-        self._sample_is_raw = raw is not None
         return sample
 
     def _settle(self, encoder, sample):
@@ -252,7 +254,7 @@ class KernelMachine(BaseEstimator):
         """Return the state for a model file, where a generator is the seed it has given."""
         state = dict(self.__dict__)
         if not isinstance(self.random_state, (int, np.integer, type(None))):
-            state["random_state"] = self._seed
+            state["random_state"] = stored_seed(self, "_seed")
         return state
 
     def _conclude(self, seconds):

@@ -74,7 +74,7 @@ class FewRows:
     def __init__(self, Z, Y, weights, intercept):
         w = np.ones(len(Z)) if weights is None else weights
         self.Z, self.Y, self.weights = Z[w > 0], Y[w > 0], w[w > 0]
-        self.weight = float(w.sum())
+        self.weight, self.n_rows = float(w.sum()), len(w)
         self.counted = max(self.weight, float((w > 0).sum()))
         self.constant = 1 / self.weight if intercept else 0.0
         self.rounding = float(np.finfo(float).eps)
