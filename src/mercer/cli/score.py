@@ -72,9 +72,10 @@ def _classification(y: Any, predicted: Any, proba: Any, classes: Any) -> dict[st
             f"The target holds the label {y[unknown].tolist()[0]!r}, which the model was not fitted on; it "
             f"knows {', '.join(map(str, classes))}."
         )
+    recalls = [right[y == label].mean() for label in np.unique(y)]
     own = proba[np.arange(len(y)), np.searchsorted(classes, y)]
     return {
         "accuracy": float(right.mean()),
-        "balanced accuracy": float(np.mean([right[y == label].mean() for label in np.unique(y)])),
+        "balanced accuracy": float(np.mean(recalls)),
         "log loss": float(-np.log(np.maximum(own, 1e-300)).mean()),
     }
