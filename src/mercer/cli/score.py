@@ -69,8 +69,8 @@ def _classification(y: Any, predicted: Any, proba: Any, classes: Any) -> dict[st
     unknown = ~np.isin(y, classes)
     if unknown.any():
         raise ValueError(
-            f"The target holds the label {y[unknown].tolist()[0]!r}, which the model was not fitted on; it "
-            f"knows {', '.join(map(str, classes))}."
+            f"The target holds the label {y[unknown].tolist()[0]!r}, which the model was not "
+            f"fitted on; it knows {', '.join(map(str, classes))}."
         )
     recalls = [right[y == label].mean() for label in np.unique(y)]
     own = proba[np.arange(len(y)), np.searchsorted(classes, y)]

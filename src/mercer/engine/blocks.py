@@ -65,6 +65,8 @@ def plan_rows(n_rows: int, row_bytes: int, on_cpu: bool = True, copies: int = 3)
         if n_rows * row_bytes < WORTH_A_THREAD:
             workers = 1
         asked = max(FEWEST_ROWS, (CPU_BLOCK_BYTES if on_cpu else DEVICE_BLOCK_BYTES) // row_bytes)
+        # Matrix products are a fifth faster for whole multiples of their inner blocks.
+        asked = -(-asked // FEWEST_ROWS) * FEWEST_ROWS
         if workers > 1:
             asked = min(asked, max(FEWEST_ROWS, math.ceil(n_rows / workers)))
     return Plan(max(1, min(asked, affordable // workers, n_rows)), workers)
