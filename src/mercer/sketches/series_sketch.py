@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.fft
 
 from .._array import frozen, like
 from .._random import Stream
+from ..ops.convolution import largest_prime_factor
 from ..ops.products import dense
 from .count_sketch import CountSketch
 from .poly_sketch import PolyChain
+
+#: The largest prime factor of a length that transforms are fast for.
+LARGEST_FACTOR = 11
 
 
 class SeriesSketch:
@@ -60,25 +63,24 @@ class SeriesSketch:
         room = size // 2 if degree > 1 else size
         self._exact = bool(linear and self._constant + n_features <= room)
         self._rest = size - self._constant - (n_features if self._exact else 0)
+        # Transforms want a length of small prime factors; a few columns stay empty for it.
+        self._length = self._rest
+        while degree >= 2 and largest_prime_factor(self._length) > LARGEST_FACTOR:
+            self._length -= 1
         self._first = None
         if roots[0] > 0 and not self._constant:
-            signs = _signs(stream.child("constant"), self._rest)
-            self._first = frozen(signs * roots[0] * self._rest**-0.5)
+            signs = _signs(stream.child("constant"), self._length)
+            self._first = frozen(signs * roots[0] * self._length**-0.5)
         self._linear = None
         if linear and not self._exact:
-            self._linear = CountSketch(stream.child("linear"), n_features, self._rest)
-        # Transforms want a length of small prime factors. Coordinates of a sketch have all the
-        # same mean, so that of a somewhat longer one the first are enough.
-        length = scipy.fft.next_fast_len(max(1, self._rest), real=True)
-        longer = (length / max(1, self._rest)) ** 0.5
+            self._linear = CountSketch(stream.child("linear"), n_features, self._length)
         self._chain = None
         self._signs: list[np.ndarray] = []
         if degree >= 2:
-            self._chain = PolyChain(stream.child("powers"), n_features, length, degree, node)
+            self._chain = PolyChain(stream.child("powers"), n_features, self._length, degree, node)
             draw = stream.child("signs")
             self._signs = [
-                frozen(_signs(draw.child(j), self._rest) * (roots[j] * longer))
-                for j in range(2, degree + 1)
+                frozen(_signs(draw.child(j), self._length) * roots[j]) for j in range(2, degree + 1)
             ]
         #: Numbers that the sketch holds for each row while it works.
         self.scratch = 6 * size
@@ -103,11 +105,15 @@ class SeriesSketch:
             next(powers)
             for signs, power in zip(self._signs, powers, strict=True):
                 if signs.any():
-                    term = power[:, : self._rest] * like(X, signs)
+                    term = power * like(X, signs)
                     total = term if total is None else total + term
-        if total is None and self._rest:
-            total = xp.zeros((X.shape[0], self._rest), dtype=parts[0].dtype, device=parts[0].device)
-        return xp.concat([*parts, total] if self._rest else parts, axis=1)
+        if total is not None:
+            parts.append(total)
+        empty = self.size - sum(part.shape[1] for part in parts)
+        if empty:
+            like_them = {"dtype": parts[0].dtype, "device": parts[0].device}
+            parts.append(xp.zeros((X.shape[0], empty), **like_them))
+        return xp.concat(parts, axis=1)
 
 
 def _signs(stream: Stream, size: int) -> np.ndarray:
