@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from ..report import RESULTS, publish
+from ..options import data_option, out_option
+from ..report import publish
 from . import arccosine, gaussian, tables
 
 BENCHMARKS = {"arccosine": arccosine.run, "gaussian": gaussian.run}
@@ -16,18 +17,8 @@ ON_DATA = {"tables": tables.run}
 
 @click.command()
 @click.option("--only", type=click.Choice([*BENCHMARKS, *ON_DATA]), help="Run this one only.")
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=RESULTS,
-    help="Folder of the results.  [default: benchmarks/results]",
-)
-@click.option(
-    "--data",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    envvar="MERCER_DATA",
-    help="Folder of the data sets, for --only tables.  [env: MERCER_DATA]",
-)
+@out_option
+@data_option
 def main(only: str | None, out: Path, data: Path | None) -> None:
     """Measure the error of feature maps at equal dimension, and of models on real tables."""
     if only in ON_DATA:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from ..report import RESULTS, publish
+from ..options import data_option, out_option
+from ..report import publish
 from . import figure1, figure2, mnist, protein
 
 BENCHMARKS = {"figure1": figure1, "figure2": figure2, "protein": protein, "mnist": mnist}
@@ -15,21 +16,12 @@ BENCHMARKS = {"figure1": figure1, "figure2": figure2, "protein": protein, "mnist
 @click.command()
 @click.option("--only", type=click.Choice(list(BENCHMARKS)), help="Run this one only.")
 @click.option("--quick", is_flag=True, help="Small sizes, to see that everything runs.")
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=RESULTS,
-    help="Folder of tables and pictures.  [default: benchmarks/results]",
-)
-@click.option(
-    "--data",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    envvar="MERCER_DATA",
-    required=True,
-    help="Folder of the data sets.  [env: MERCER_DATA]",
-)
-def main(only: str | None, quick: bool, out: Path, data: Path) -> None:
+@out_option
+@data_option
+def main(only: str | None, quick: bool, out: Path, data: Path | None) -> None:
     """Measure what papers printed again, and draw it."""
+    if data is None:
+        raise click.UsageError("The papers' data is needed: --data FOLDER (or MERCER_DATA).")
     for name, module in BENCHMARKS.items():
         if only in (None, name):
             report = module.run(data, quick)

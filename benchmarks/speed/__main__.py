@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from ..report import RESULTS, publish
+from ..options import out_option
+from ..report import publish
 from . import arccosine, ntk, projections, random_fourier, ridge, sketches, stream
 
 BENCHMARKS = {
@@ -31,12 +32,7 @@ SLOW = {"ridge", "stream"}
     show_default=True,
     help="Calls of each case; the fastest counts.",
 )
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=RESULTS,
-    help="Folder of the results.  [default: benchmarks/results]",
-)
+@out_option
 def main(only: str | None, repeats: int, out: Path) -> None:
     """Measure time, memory and error against peers and against the machine's limit."""
     for name, run in BENCHMARKS.items():

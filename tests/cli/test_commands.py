@@ -12,6 +12,9 @@ from click.testing import CliRunner
 
 import mercer
 from mercer.cli import main
+from mercer.cli._data import Arrays, Watched
+from mercer.cli.fit import KERNELS
+from mercer.machines.choosing import NAMES
 
 
 @pytest.fixture(scope="module")
@@ -240,3 +243,15 @@ def test_truth_values_stay_truth_values(tmp_path):
     text = run("fit", tmp_path / "t.parquet", "-t", "flag", "--kernel", "gaussian", "-s", model)
     assert "labels" in text
     assert set(run("predict", model, tmp_path / "t.parquet").splitlines()[1:]) == {"true", "false"}
+
+
+def test_kernels_of_the_command_are_those_of_the_front_door():
+    assert set(KERNELS) == set(NAMES)
+
+
+def test_a_look_at_the_first_block_is_not_a_pass():
+    told = []
+    stream = Watched(Arrays(np.ones((5, 2)), np.ones(5), ["y"]), lambda *news: told.append(news))
+    next(iter(stream))
+    list(stream)
+    assert told == [(1, 5, 5)]

@@ -194,6 +194,14 @@ def test_a_series_is_unbiased_in_any_number_of_columns(size, c):
         assert_mean(found, expected)
 
 
+def test_a_constant_is_not_lost_where_the_linear_part_just_fits():
+    rows = np.eye(3)
+    found = [
+        SeriesSketch(Stream(s), 3, 3, np.asarray([0.5, 1.0])).sketch(rows, np) for s in range(2000)
+    ]
+    assert_mean(np.array([Z[0] @ Z[1] for Z in found]), 0.5)
+
+
 def test_low_degrees_of_a_series_are_exact_where_they_fit():
     sketch = SeriesSketch(Stream(0), 4, 40, np.asarray([0.5, 2.0, 0.0]))
     Z = sketch.sketch(X, np)

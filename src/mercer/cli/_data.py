@@ -46,17 +46,18 @@ class Watched:
         return self
 
     def __iter__(self) -> Iterator[Any]:
-        self._passes += 1
-        done = 0
+        number, done = None, 0
         for block in self._stream.tables():
             yield block
+            # Whoever wanted the first block alone has not begun a pass.
+            if number is None:
+                self._passes += 1
+                number = self._passes
             done += block[0].shape[0]
-            self._told(self._passes, done, self.n_rows)
+            self._told(number, done, self.n_rows)
 
 
-def open_rows(
-    path: Path, target: str | None, columns: list[str] | None, drop: tuple[str, ...]
-) -> Any:
+def open_rows(path: Path, target: str | None, drop: tuple[str, ...] = ()) -> Any:
     """Return the data as blocks that can be read again.
 
     Parameters
@@ -65,20 +66,19 @@ def open_rows(
         A table, a folder of tables, or a NumPy file.
     target : str or None
         The column to predict; of a ``.npz`` file the array, of ``.npy`` the column's number.
-    columns : list of str or None
-        The columns to use; ``None`` means all others.
-    drop : tuple of str
+    drop : tuple of str, default=()
         Columns to leave out.
     """
     if path.suffix.lower() in (".npz", ".npy"):
         if drop:
             raise click.UsageError(f"--drop: columns of {path} have no names.")
-        arrays = _arrays(path, target, columns)
+        arrays = _arrays(path, target)
         if arrays.n_rows == 0:
             raise click.UsageError(f"{path} has no rows.")
         return arrays
     from ..io import TableStream
 
+    columns = None
     try:
         if drop:
             names = TableStream(path, None).columns
@@ -102,11 +102,9 @@ def assert_known(name: str, names: list[str], option: str) -> None:
         raise click.UsageError(f"{option}: there is no column {name!r}; {hint}")
 
 
-def _arrays(path: Path, target: str | None, columns: list[str] | None) -> Arrays:
+def _arrays(path: Path, target: str | None) -> Arrays:
     import numpy as np
 
-    if columns is not None:
-        raise click.UsageError(f"{path}: columns of NumPy files have no names.")
     try:
         content = np.load(path, allow_pickle=False, mmap_mode="r")
     except FileNotFoundError:

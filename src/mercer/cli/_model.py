@@ -33,11 +33,11 @@ def rows_for(model: Any, data: Path, everything: bool = False, target: str | Non
         raise click.UsageError(f"There is no file or folder {data}.")
     names = getattr(model, "feature_names_in_", None)
     if data.suffix.lower() in (".npz", ".npy"):
-        arrays = open_rows(data, target, None, ())
+        arrays = open_rows(data, target)
         known = str(model.target_name_).lstrip("-").isdigit()
         if target is None and known and arrays.X.shape[1] == model.n_features_in_ + 1:
             # The matrix of the fit, its target still inside.
-            return open_rows(data, model.target_name_, None, ())
+            return open_rows(data, model.target_name_)
         return arrays
     if names is None:
         raise click.UsageError(
@@ -46,7 +46,7 @@ def rows_for(model: Any, data: Path, everything: bool = False, target: str | Non
         )
     from ..io import TableStream
 
-    present = open_rows(data, None, None, ()).columns
+    present = open_rows(data, None).columns
     needed = [str(name) for name in names]
     for name in needed:
         assert_known(name, present, f"{data} lacks a column of the model")

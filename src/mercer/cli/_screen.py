@@ -48,7 +48,6 @@ def bar(wanted: bool) -> Iterator[Callable[[int, int, int], object]]:
     if not wanted or not console.is_terminal:
         yield lambda number, done, total: None
         return
-    names = {1: "reading columns", 2: "comparing kernels", 3: "learning"}
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -60,7 +59,7 @@ def bar(wanted: bool) -> Iterator[Callable[[int, int, int], object]]:
 
         def told(number: int, done: int, total: int) -> None:
             if number not in tasks:
-                tasks[number] = progress.add_task(names.get(number, f"pass {number}"), total=total)
+                tasks[number] = progress.add_task(f"pass {number} over the rows", total=total)
             progress.update(tasks[number], completed=done)
 
         yield told

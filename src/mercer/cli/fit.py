@@ -93,7 +93,7 @@ def command(data: Path, target: str, **options: Any) -> None:
     if not data.exists():
         raise click.UsageError(_missing(data))
     kernel, budget = _kernel(options), _budget(options["memory"])
-    stream = open_rows(data, target, None, options["drop"])
+    stream = open_rows(data, target, options["drop"])
     task, why = options["task"], "as you asked for"
     if task == "auto":
         task, why = detect_task(stream)

@@ -199,17 +199,16 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Return the state for a model file, where a generator is the seed it has given."""
         state = dict(self.__dict__)
         state.pop("_summary", None)
-        if not isinstance(state.get("random_state"), (int, np.integer, type(None))):
-            state["random_state"] = stored_seed(self, "seed_")
+        if "random_state" in state:
+            state["random_state"] = stored_random_state(self, "seed_")
         return state
 
     def _recipe(self):
         """Return what is enough to draw the map again, and features to compare with then."""
         state = {name: getattr(self, name) for name in KNOWN if hasattr(self, name)}
         proof = self._probe(_proof_row(self.n_features_in_))[:PROOF]
-        parameters = self.get_params(deep=False)
         stored = self._stored(compact=True)
-        parameters = {name: stored[name] for name in parameters}
+        parameters = {name: stored[name] for name in self.get_params(deep=False)}
         return {"parameters": parameters, "state": state, "proof": proof}
 
     @classmethod
@@ -241,8 +240,10 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return tags
 
 
-def stored_seed(estimator, name):
-    """Return the seed that a fitted estimator has got from its generator."""
+def stored_random_state(estimator, name):
+    """Return ``random_state`` for a file: a generator is the seed that a fit has got from it."""
+    if isinstance(estimator.random_state, (int, np.integer, type(None))):
+        return estimator.random_state
     if not hasattr(estimator, name):
         raise ValueError(
             f"{type(estimator).__name__} has a random generator as random_state and is not "

@@ -285,16 +285,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _as_numbers(self, X, j, kind, values):
         """Return a column that held numbers when it was learnt."""
+        if kind == self.kinds_[j]:
+            return np.asarray(values, dtype=float)
         present = [value for value in values.tolist() if not is_missing(value)]
-        if kind != self.kinds_[j] and present:
+        if present:
             shown = f"holds {present[0]!r}" if kind == CATEGORY else f"holds {kind}s"
             raise ValueError(
                 f"Column {label_of(X, j)} held {self.kinds_[j]}s when the model was fitted, but "
                 f"{shown} now; convert it first."
             )
-        if kind == CATEGORY:
-            return np.full(len(values), np.nan)
-        return np.asarray(values, dtype=float)
+        return np.full(len(values), np.nan)
 
     def _codes(self, X, j, values, shown):
         """Return the place of each value among the categories of its column; -1 for none."""

@@ -10,9 +10,9 @@ from .._sklearn import RANDOM_STATE, Interval, StrOptions
 from ..kernels import NNGP, NTK, PowerSeries
 from ..kernels.series import default_degree
 from ..ops.norms import unit_rows
-from ..sketches import ReluLayer, SeriesSketch
+from ..sketches import SeriesSketch
 from .base import FeatureMap
-from .ntk_layers import RandomLayers, SketchLayers
+from .ntk_layers import ProcessLayers, RandomLayers, SketchLayers
 
 DEPTH = [Interval(Integral, 1, None, closed="left")]
 SIZE = [Interval(Integral, 2, None, closed="left"), None]
@@ -258,22 +258,3 @@ class NNGPFeatures(_NetworkFeatures):
 
     def _layers(self, stream, n_features_in, method):
         return ProcessLayers(stream, n_features_in, self.depth, self.n_components, self.sampling)
-
-
-class ProcessLayers:
-    """Random features of order 1, layer after layer."""
-
-    def __init__(self, stream, n_features, depth, size, sampling):
-        options = {"improved": True, "sampling": sampling, "share": False}
-        self._layers = []
-        for layer in range(depth):
-            branch = stream.child("layer", layer)
-            self._layers.append(ReluLayer(branch, n_features, size, 0, **options))
-            n_features = size
-        self.scratch = 3 * size
-
-    def features(self, X, xp, out=None):
-        """Return the features of the last layer, in ``out`` if given (NumPy only)."""
-        for layer in self._layers:
-            X, _ = layer.features(X, xp, out if layer is self._layers[-1] else None)
-        return X

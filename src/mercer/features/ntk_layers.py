@@ -1,4 +1,4 @@
-"""The neural tangent kernel layer by layer: features of two kernels, and their products."""
+"""Kernels of networks layer by layer: features of two kernels, and their products."""
 
 from __future__ import annotations
 
@@ -96,3 +96,22 @@ class SketchLayers(_Layers):
         unit, norms = unit_rows(psi, xp)
         relu, step = self._layers[number]
         return relu.sketch(unit, xp) * norms[:, None], step.sketch(unit, xp)
+
+
+class ProcessLayers:
+    """Random features of order 1, layer after layer."""
+
+    def __init__(self, stream, n_features, depth, size, sampling):
+        options = {"improved": True, "sampling": sampling, "share": False}
+        self._layers = []
+        for layer in range(depth):
+            branch = stream.child("layer", layer)
+            self._layers.append(ReluLayer(branch, n_features, size, 0, **options))
+            n_features = size
+        self.scratch = 3 * size
+
+    def features(self, X, xp, out=None):
+        """Return the features of the last layer, in ``out`` if given (NumPy only)."""
+        for layer in self._layers:
+            X, _ = layer.features(X, xp, out if layer is self._layers[-1] else None)
+        return X

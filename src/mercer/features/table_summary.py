@@ -202,12 +202,17 @@ class TableSummary:
 
 def _counted(values: np.ndarray, label: str) -> Counter:
     """Return how often each category occurs."""
-    strange = next((c for c in values if c is not None and not isinstance(c, PLAIN)), None)
-    if strange is None:
-        return Counter(values.tolist())
+    try:
+        counts = Counter(values.tolist())
+        strange = [c for c in counts if c is not None and not isinstance(c, PLAIN)]
+    except TypeError:
+        # Lists and the like cannot even be counted.
+        strange = [c for c in values if c is not None]
+    if not strange:
+        return counts
     raise ValueError(
-        f"Column {label} holds values such as {strange!r} that are neither numbers nor categories; "
-        "convert them to texts, or leave the column out."
+        f"Column {label} holds values such as {strange[0]!r} that are neither numbers nor "
+        "categories; convert them to texts, or leave the column out."
     )
 
 

@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 from .._array import to_numpy
 from .._frame import column, column_names, is_frame
+from ..machines.merging import take_over
 from .model_file import DAMAGE, read, write
 from .structure import ModelFileError, Packer, Unpacker
 
@@ -87,7 +88,7 @@ def fit_resumable(
         if time.monotonic() - written >= every:
             _write(fresh, path, key, position)
             written = time.monotonic()
-    machine._take_over(fresh)
+    take_over(machine, fresh)
     path.unlink(missing_ok=True)
     return machine
 

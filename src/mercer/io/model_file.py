@@ -79,6 +79,16 @@ def load(path: str | Path) -> Any:
     -------
     model : estimator
         Its predictions are those of the model that was saved, bit by bit.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import mercer
+    >>> path = Path(tempfile.mkdtemp()) / "kernel.mercer"
+    >>> mercer.save(mercer.Gaussian(2.0) + mercer.NTK(depth=2), path)
+    >>> mercer.load(path)
+    Sum(left=Gaussian(lengthscale=2.0), right=NTK(depth=2))
     """
     return unpacked(Path(path), "model")
 

@@ -28,9 +28,9 @@ MODULES = {
     "mercer.engine.sample": ("RowSample",),
     "mercer._random": ("Stream",),
     "mercer.features.fourier": ("RandomFourier",),
-    "mercer.features.ntk": ("NNGPFeatures", "NTKFeatures", "ProcessLayers"),
+    "mercer.features.ntk": ("NNGPFeatures", "NTKFeatures"),
     "mercer.features.ntk_baselines": ("GradientFeatures", "TensorNTKFeatures"),
-    "mercer.features.ntk_layers": ("RandomLayers", "SketchLayers"),
+    "mercer.features.ntk_layers": ("ProcessLayers", "RandomLayers", "SketchLayers"),
     "mercer.features.polynomial": ("DotProductSketch", "PolynomialSketch"),
     "mercer.kernels.series": ("PowerSeries",),
     "mercer.sketches.count_sketch": ("CountSketch",),
@@ -77,7 +77,21 @@ STORED_KINDS = "biuf"
 
 
 class ModelFileError(ValueError):
-    """A model file that cannot be written, or cannot be trusted."""
+    """A model file that cannot be written, or cannot be trusted.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import mercer
+    >>> path = Path(tempfile.mkdtemp()) / "damaged.mercer"
+    >>> _ = path.write_text("not a model")
+    >>> try:
+    ...     mercer.load(path)
+    ... except mercer.io.ModelFileError as error:
+    ...     print("is not a model file" in str(error))
+    True
+    """
 
 
 class Packer:

@@ -27,7 +27,7 @@ from ..features import FeatureMap, KernelColumns
 from ..solvers import RidgeStatistics
 from ..solvers.posterior import DualPosterior, Posterior
 from ..solvers.ridge import Problem
-from .merging import same_features
+from .merging import same_features, take_over
 from .solving import (
     FewRows,
     KernelRows,
@@ -43,18 +43,6 @@ CONSTRAINTS = {
     "selection": [Interval(Integral, 2, None, closed="left"), StrOptions({"gcv", "loo"})],
     "per_target": ["boolean"],
     "fit_intercept": ["boolean"],
-}
-
-
-#: Private attributes that a fit leaves behind.
-LEARNT = {
-    "_few_rows",
-    "_n_columns",
-    "_n_targets",
-    "_one_target",
-    "_posteriors",
-    "_sample",
-    "_statistics",
 }
 
 
@@ -130,18 +118,7 @@ class RidgeMachine(BaseEstimator):
         fresh = clone(self)
         fresh._start(**start)
         fresh._fit(X, y, sample_weight)
-        return self._take_over(fresh)
-
-    def _take_over(self, fresh):
-        """Replace what was learnt before by what another machine has learnt."""
-        parameters = set(self.get_params(deep=False))
-        for name in set(self.__dict__) - parameters:
-            # Others may have hung attributes of their own on an estimator: leave them.
-            if name in LEARNT or (name.endswith("_") and not name.startswith("_")):
-                delattr(self, name)
-        for name in set(fresh.__dict__) - parameters:
-            setattr(self, name, getattr(fresh, name))
-        return self
+        return take_over(self, fresh)
 
     def _start(self):
         """Set what must be known before the first row."""

@@ -83,12 +83,13 @@ def choose_method(n_rows, n_components, approximation, featured):
                 "approximation='exact', or another kernel."
             )
         return _features(n_rows, n_components, "as you asked for")
-    if n_rows is None and approximation == "auto" and featured:
-        return _features(None, n_components, "how many rows will come is not known")
-    n_rows = n_rows or 0
-    need = exact_memory(n_rows)
+    need = 0 if n_rows is None else exact_memory(n_rows)
     if approximation == "exact":
         return Method("exact", None, "as you asked for", need)
+    if n_rows is None:
+        if featured:
+            return _features(None, n_components, "how many rows will come is not known")
+        return Method("exact", None, "there is no feature map for this kernel", need)
     if n_rows <= EXACT_ROWS and need <= budget:
         return Method("exact", None, f"{n_rows:,} rows cost no more than features would", need)
     if featured:
@@ -217,7 +218,8 @@ def choose_kernel(kernel, pilot, scalings, constant_free=True):
     """
     if isinstance(kernel, Kernel):
         if constant_free and isinstance(kernel, ANGULAR):
-            return _explained(*_best_constant(kernel, pilot, scalings[0]), pilot, "")
+            best, _ = _best_constant(kernel, pilot, scalings[0])
+            return best, _explanation(best, pilot)
         reason = "as you asked for"
         if kernel._needs_data():
             rows = pilot.rows(scalings[0])
@@ -231,16 +233,17 @@ def choose_kernel(kernel, pilot, scalings, constant_free=True):
             if best is None or error < least:
                 best, least = found, error
     tried = "" if kernel is not None else f" ({', '.join(name.title() for name in FAMILIES)})"
-    return _explained(best, least, pilot, tried)
+    return best, _explanation(best, pilot, tried)
 
 
-def _explained(best, error, pilot, tried):
+def _explanation(best, pilot, tried=""):
+    """Return why a candidate was taken."""
     if pilot.n_tried == 0:
-        return best, "as you asked for"
+        return "as you asked for"
     n_rows = pilot.rows(best.scaling, best.constant).shape[0]
     what = "constants" if best.constant else "lengthscales"
     reason = f"the best on {n_rows:,} rows of {pilot.n_tried} {what}{tried}"
-    return best, reason + (", columns scaled alike" if best.scaling == "common" else "")
+    return reason + (", columns scaled alike" if best.scaling == "common" else "")
 
 
 def _best_of_family(kernel, pilot, scaling, constant_free):

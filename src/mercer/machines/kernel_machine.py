@@ -24,23 +24,32 @@ from .._sklearn import (
     check_columns,
     check_is_fitted,
 )
+from ..engine.blocks import cut
 from ..engine.sample import RowSample
-from ..engine.streams import Block, as_weights, from_stream, is_stream, learning_rows, sliced
+from ..engine.streams import (
+    Block,
+    as_weights,
+    from_stream,
+    is_stream,
+    learning_rows,
+    rows_between,
+    sliced,
+)
 from ..features import KernelColumns, TableEncoder
 from ..features.approximation import approximation_error
-from ..features.base import stored_seed
+from ..features.base import stored_random_state
 from ..features.for_kernel import features_for, has_features
 from ..features.table_summary import CATEGORY, DATE, NUMBER, as_matrix
 from ..kernels import Kernel
 from .choosing import (
     FOLDS,
-    NAMES,
     PILOT_ROWS,
     Pilot,
     choose_kernel,
     choose_method,
     named_kernel,
 )
+from .merging import take_over
 from .report import FitReport, shortened
 
 CONSTRAINTS = {
@@ -99,16 +108,7 @@ class KernelMachine(BaseEstimator):
         fresh = clone(self)
         for _ in fresh._learning(X, y, sample_weight):
             pass
-        return self._take_over(fresh)
-
-    def _take_over(self, fresh):
-        """Replace what was learnt before by what another machine has learnt."""
-        parameters = set(self.get_params(deep=False))
-        for name in [name for name in self.__dict__ if name.endswith("_") and name[0] != "_"]:
-            delattr(self, name)
-        for name in set(fresh.__dict__) - parameters:
-            setattr(self, name, getattr(fresh, name))
-        return self
+        return take_over(self, fresh)
 
     def _learning(self, X, y=None, sample_weight=None, skip=0) -> Iterator[int]:
         """Learn, telling after each block how many are done; the first ``skip`` were before."""
@@ -152,8 +152,7 @@ class KernelMachine(BaseEstimator):
     def _prepare(self, source):
         """Learn the columns, compare kernels on a sample, and set up the machine."""
         self._seed = seed_of(self.random_state)
-        if isinstance(self.kernel, str) and self.kernel not in NAMES:
-            named_kernel(self.kernel)
+        known = self._kernel_asked()
         first_only, source = source.preview()
         encoder = TableEncoder() if self.encoder is None else clone(self.encoder)
         n_rows = 0
@@ -165,7 +164,6 @@ class KernelMachine(BaseEstimator):
         self.n_features_in_ = encoder.n_features_in_
         if hasattr(encoder, "feature_names_in_"):
             self.feature_names_in_ = encoder.feature_names_in_
-        known = self._kernel_asked()
         featured = known is None or has_features(known)
         # A stream that is seen once has more rows than its first block.
         known_rows = n_rows if first_only is source else None
@@ -252,10 +250,7 @@ class KernelMachine(BaseEstimator):
 
     def _stored(self, compact):
         """Return the state for a model file, where a generator is the seed it has given."""
-        state = dict(self.__dict__)
-        if not isinstance(self.random_state, (int, np.integer, type(None))):
-            state["random_state"] = stored_seed(self, "_seed")
-        return state
+        return {**self.__dict__, "random_state": stored_random_state(self, "_seed")}
 
     def _conclude(self, seconds):
         machine, method = self.machine_, self._method
@@ -310,7 +305,8 @@ class KernelMachine(BaseEstimator):
         check_is_fitted(self, "report_")
         X = check_columns(X, owner=self.encoder_)
         rows = learning_rows(X.shape[1] + 512, 8)
-        parts = [method(self.encoder_.transform(b.X)) for b in sliced(X, X, None, rows)]
+        spans = cut(X.shape[0], rows)
+        parts = [method(self.encoder_.transform(rows_between(X, *span))) for span in spans]
         if isinstance(parts[0], tuple):
             return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
         return np.concatenate(parts)

@@ -61,7 +61,7 @@ class SeriesSketch:
         self._constant = int(roots[0] > 0 and size > 3)
         linear = degree >= 1 and roots[1] > 0
         room = size // 2 if degree > 1 else size
-        self._exact = bool(linear and self._constant + n_features <= room)
+        self._exact = bool(linear and n_features + int(roots[0] > 0) <= room)
         self._rest = size - self._constant - (n_features if self._exact else 0)
         # Transforms want a length of small prime factors; a few columns stay empty for it.
         self._length = self._rest
