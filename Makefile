@@ -19,14 +19,14 @@ demo: $(STAMP)  ## the main job on an embedded data set: a table and a picture
 	$(BIN)/mercer demo --picture demo.png
 
 test: $(STAMP)  ## all tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2
 
 check: $(STAMP)  ## format, lint, types, import layers, doctests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest tests/test_layers.py
-	$(BIN)/python -m pytest --doctest-modules src/mercer
+	$(BIN)/python -m pytest -n 2 --doctest-modules src/mercer
 
 format: $(STAMP)  ## format the code
 	$(BIN)/ruff format .

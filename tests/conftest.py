@@ -4,6 +4,8 @@ import os
 
 from hypothesis import settings
 
+# Two workers share two cores: threads of BLAS and LAPACK would wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # scikit-learn dispatches on array libraries only if SciPy was told to before its import.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from mercer import NTK, ArcCosine, Exponential, Polynomial, PowerSeries
-from mercer.kernels.series import nonnegative_fit, profile, tangent_taylor
+from mercer.kernels.series import nonnegative_fit, profile
+from mercer.kernels.taylor import relu_taylor
+from mercer.ops.angles import TANGENT
 
 #: Published to ten digits.
 REFERENCE = {
@@ -17,9 +19,9 @@ REFERENCE = {
 @pytest.mark.parametrize("depth", REFERENCE)
 def test_taylor_coefficients_of_the_tangent_kernel(depth):
     reference = REFERENCE[depth]
-    found = tangent_taylor(depth, len(reference) - 1)
+    found = relu_taylor(depth, TANGENT, len(reference) - 1)
     assert found == pytest.approx(reference, abs=1e-10)
-    many = tangent_taylor(depth, 3000)
+    many = relu_taylor(depth, TANGENT, 3000)
     assert (many > -1e-14).all()
     t = 0.7
     assert np.polyval(many[::-1], t) == pytest.approx(profile(NTK(depth), np.array([t]))[0])
@@ -41,7 +43,7 @@ def test_fits_are_better_than_taylor_series(kernel, degree, largest):
     error = abs(np.polyval(c[::-1], t) - profile(kernel, t))
     assert error.max() < largest
     if isinstance(kernel, NTK):
-        taylor = np.polyval(tangent_taylor(kernel.depth, degree)[::-1], t)
+        taylor = np.polyval(relu_taylor(kernel.depth, TANGENT, degree)[::-1], t)
         assert error.max() < 0.5 * abs(taylor - profile(kernel, t)).max()
 
 

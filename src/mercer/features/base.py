@@ -155,12 +155,29 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             block_map, X, self._n_features_out, scratch=self._scratch(), label=type(self).__name__
         )
 
+    #: Whether a compact model file may hold the seed in place of what was drawn.
+    _by_recipe = True
+
+    #: Fitted attributes that the map itself takes from rows; a stored recipe keeps them.
+    _from_rows: tuple = ()
+
+    def _looks_at_rows(self, kernel):
+        """Return whether the map takes more from the rows than the kernel does."""
+        return False
+
+    def _learn(self, summary):
+        """Set the attributes of ``_from_rows`` from a summary of all rows so far."""
+
     def _unbiased(self):
         """Return whether inner products of features are the kernel's on average.
 
         Those of a map with ``mean_kernel_`` are that kernel's; other maps without a known
         average only come closer to the kernel as they grow.
         """
+        return True
+
+    def _is_random(self):
+        """Return whether another seed would have given another fitted map."""
         return True
 
     def _scratch(self):
@@ -170,7 +187,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _fit_more(self, X):
         """Learn from the rows, and draw."""
         kernel = self._kernel()
-        if kernel._needs_data():
+        looks = self._looks_at_rows(kernel)
+        if kernel._needs_data() or looks:
             # A copy, so that a block that is refused leaves nothing behind.
             summary = copy.deepcopy(getattr(self, "_summary", None)) or RowSummary()
             visit_rows(summary.update, X, label="lengthscale")
@@ -181,7 +199,10 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.kernel_ = kernel
         if not hasattr(self, "seed_"):
             self.seed_ = seed_of(getattr(self, "random_state", 0))
-        return self._drawn()
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            if looks:
+                self._learn(summary)
+            return self._drawn()
 
     def _drawn(self):
         """Return the map with everything drawn that its seed, kernel and shape lead to."""
@@ -205,7 +226,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _recipe(self):
         """Return what is enough to draw the map again, and features to compare with then."""
-        state = {name: getattr(self, name) for name in KNOWN if hasattr(self, name)}
+        known = (*KNOWN, *self._from_rows)
+        state = {name: getattr(self, name) for name in known if hasattr(self, name)}
         proof = self._probe(_proof_row(self.n_features_in_))[:PROOF]
         stored = self._stored(compact=True)
         parameters = {name: stored[name] for name in self.get_params(deep=False)}
@@ -218,10 +240,11 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         made._validate_params()
         size = int(getattr(made, "n_components", 1)) * int(recipe["state"]["n_features_in_"])
         for name in ("degree", "depth"):
-            size *= int(getattr(made, name, None) or 1)
+            value = getattr(made, name, None)
+            size *= value if isinstance(value, int) and value > 0 else 1
         if size > LARGEST_DRAW:
             raise ValueError(f"a map of {size:,} numbers is too large to be drawn")
-        for name in KNOWN:
+        for name in (*KNOWN, *cls._from_rows):
             if name in recipe["state"]:
                 setattr(made, name, recipe["state"][name])
         made._drawn()

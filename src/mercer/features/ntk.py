@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numbers import Integral
 
+import numpy as np
 import scipy.fft
 
 from .._sklearn import RANDOM_STATE, Interval, StrOptions
@@ -12,11 +13,14 @@ from ..kernels.series import default_degree
 from ..ops.norms import unit_rows
 from ..sketches import SeriesSketch
 from .base import FeatureMap
+from .gegenbauer import GegenbauerFeatures
 from .ntk_layers import ProcessLayers, RandomLayers, SketchLayers
 
 DEPTH = [Interval(Integral, 1, None, closed="left")]
 SIZE = [Interval(Integral, 2, None, closed="left"), None]
 SAMPLINGS = {"orthogonal", "gaussian", "leverage", "gibbs"}
+#: Columns up to which directions are cheap to draw, to keep and to multiply with.
+WIDE = 4096
 #: Columns from which on sharing directions costs nothing in precision.
 SHARED_FROM = 256
 
@@ -25,8 +29,19 @@ class _NetworkFeatures(FeatureMap):
     """What features of network kernels share: methods, and the one-shot sketch."""
 
     def _draw(self, stream, n_features_in):
-        method = "one-shot" if self.method == "auto" else self.method
+        method = self.method
+        if method == "auto":
+            method = "zonal" if n_features_in <= WIDE else "one-shot"
         drawn = {"method_": method}
+        if method == "zonal":
+            # A map within the map: it learns nothing from rows but their number of columns.
+            zonal = GegenbauerFeatures(
+                self.kernel_,
+                n_components=self.n_components,
+                degree="auto" if self.degree is None else self.degree,
+                random_state=self.seed_,
+            ).fit(np.eye(1, n_features_in))
+            return drawn | {"mean_kernel_": zonal.mean_kernel_, "layers_": zonal.columns_}
         if method != "one-shot":
             return drawn | {"layers_": self._layers(stream, n_features_in, method)}
         degree = default_degree(self.kernel_) if self.degree is None else self.degree
@@ -35,7 +50,11 @@ class _NetworkFeatures(FeatureMap):
         return drawn | {"mean_kernel_": series, "layers_": sketch}
 
     def _unbiased(self):
-        return self.method in ("auto", "one-shot") or (self.depth == 1 and self.method == "random")
+        known = self.method in ("auto", "zonal", "one-shot")
+        return known or (self.depth == 1 and self.method == "random")
+
+    def _is_random(self):
+        return self.method_ != "zonal" or self.layers_.is_random
 
     def _scratch(self):
         return self.layers_.scratch
@@ -52,9 +71,11 @@ class _NetworkFeatures(FeatureMap):
 class NTKFeatures(_NetworkFeatures):
     r"""Features of the neural tangent kernel of a ReLU network.
 
-    ``"one-shot"``: the kernel is :math:`\|x\| \|y\| f(\cos)`; f is replaced by the nearest
-    polynomial with non-negative coefficients, and that is sketched at once, at a cost that
-    does not depend on the depth. ``"random"``: layer by layer, random features of the
+    ``"zonal"``: the kernel is :math:`\|x\| \|y\| f(\cos)`, and f is a sum of Gegenbauer
+    polynomials, of which low degrees are exact and random directions give the others
+    (:class:`GegenbauerFeatures`). ``"one-shot"``: f is replaced by the nearest polynomial with
+    non-negative coefficients, and that is sketched. The cost of both does not depend on the
+    depth. ``"random"``: layer by layer, random features of the
     arc-cosine kernels and a sketch of their product with those of the layer before [1]_.
     ``"sketch"``: layer by layer, with polynomial sketches in their place [2]_.
 
@@ -64,10 +85,12 @@ class NTKFeatures(_NetworkFeatures):
         The number of hidden layers.
     n_components : int, default=1024
         The number of features.
-    method : {"auto", "one-shot", "random", "sketch"}, default="auto"
-        As above; ``"auto"`` is one-shot, which has the smallest error at equal dimension.
+    method : {"auto", "zonal", "one-shot", "random", "sketch"}, default="auto"
+        As above; ``"auto"`` is zonal, which has the smallest error at equal dimension, or
+        one-shot for rows of more than 4,096 columns, where it is much faster.
     degree : int or None, default=None
-        The degree of polynomials; ``None`` means 8, or 16 from depth 3 on.
+        The degree of polynomials; ``None`` means 8, or 16 from depth 3 on, and for
+        ``"zonal"`` 24, or 12 from 64 columns on.
     variant : {"improved", "paper"}, default="improved"
         For ``"random"``: exact parts, antithetic and orthogonal directions; or the maps and
         the sizes of [1]_.
@@ -91,7 +114,7 @@ class NTKFeatures(_NetworkFeatures):
     kernel_ : NTK
         The exact kernel that the map approximates.
     mean_kernel_ : PowerSeries
-        Of ``"one-shot"``: what the features give on average, the polynomial.
+        Of ``"zonal"`` and ``"one-shot"``: what the features give on average, the polynomial.
     method_ : str
         Which method ``"auto"`` chose.
     seed_ : int
@@ -117,7 +140,7 @@ class NTKFeatures(_NetworkFeatures):
     _parameter_constraints = {
         "depth": DEPTH,
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "method": [StrOptions({"auto", "one-shot", "random", "sketch"})],
+        "method": [StrOptions({"auto", "zonal", "one-shot", "random", "sketch"})],
         "degree": [Interval(Integral, 1, None, closed="left"), None],
         "variant": [StrOptions({"improved", "paper"})],
         "n_step": SIZE,
@@ -187,8 +210,9 @@ class NTKFeatures(_NetworkFeatures):
 class NNGPFeatures(_NetworkFeatures):
     r"""Features of the Gaussian process kernel of a ReLU network of infinite width.
 
-    As :class:`NTKFeatures`: ``"one-shot"`` sketches the nearest polynomial of the cosine,
-    ``"random"`` applies random features of the arc-cosine kernel layer by layer.
+    As :class:`NTKFeatures`: ``"zonal"`` takes Gegenbauer polynomials of the cosine,
+    ``"one-shot"`` sketches the nearest polynomial, ``"random"`` applies random features of
+    the arc-cosine kernel layer by layer.
 
     Parameters
     ----------
@@ -196,10 +220,11 @@ class NNGPFeatures(_NetworkFeatures):
         The number of hidden layers.
     n_components : int, default=1024
         The number of features.
-    method : {"auto", "one-shot", "random"}, default="auto"
-        As above; ``"auto"`` is one-shot.
+    method : {"auto", "zonal", "one-shot", "random"}, default="auto"
+        As above; ``"auto"`` is zonal, or one-shot for rows of more than 4,096 columns.
     degree : int or None, default=None
-        The degree of the polynomial; ``None`` means 8.
+        The degree of the polynomial; ``None`` means 8, and for ``"zonal"`` 24, or 12 from 64
+        columns on.
     sampling : {"orthogonal", "gaussian", "leverage", "gibbs"}, default="orthogonal"
         How the directions of ``"random"`` are drawn.
     random_state : int, RandomState, Generator or None, default=None
@@ -210,7 +235,7 @@ class NNGPFeatures(_NetworkFeatures):
     kernel_ : NNGP
         The exact kernel that the map approximates.
     mean_kernel_ : PowerSeries
-        Of ``"one-shot"``: what the features give on average.
+        Of ``"zonal"`` and ``"one-shot"``: what the features give on average.
     method_ : str
         Which method ``"auto"`` chose.
     seed_ : int
@@ -230,7 +255,7 @@ class NNGPFeatures(_NetworkFeatures):
     _parameter_constraints = {
         "depth": DEPTH,
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "method": [StrOptions({"auto", "one-shot", "random"})],
+        "method": [StrOptions({"auto", "zonal", "one-shot", "random"})],
         "degree": [Interval(Integral, 1, None, closed="left"), None],
         "sampling": [StrOptions(SAMPLINGS)],
         "random_state": RANDOM_STATE,

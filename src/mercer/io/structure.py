@@ -32,7 +32,20 @@ MODULES = {
     "mercer.features.ntk_baselines": ("GradientFeatures", "TensorNTKFeatures"),
     "mercer.features.ntk_layers": ("ProcessLayers", "RandomLayers", "SketchLayers"),
     "mercer.features.polynomial": ("DotProductSketch", "PolynomialSketch"),
+    "mercer.features.gegenbauer": ("GegenbauerFeatures",),
+    "mercer.features.product": ("ProductFeatures",),
+    "mercer.features.spherical": ("SphericalCoordinates",),
+    "mercer.features.zonal_columns": ("ZonalColumns",),
+    "mercer.features.zonal_region": ("Region",),
+    "mercer.kernels.columns": ("OnColumns",),
+    "mercer.kernels.radial": (
+        "AngularSeries",
+        "GivenRadial",
+        "PowerSeriesRadial",
+        "RadialFunctions",
+    ),
     "mercer.kernels.series": ("PowerSeries",),
+    "mercer.kernels.zonal": ("DotProduct", "GeneralizedZonal", "Zonal"),
     "mercer.sketches.count_sketch": ("CountSketch",),
     "mercer.sketches.poly_sketch": ("PolyChain", "PolyTree"),
     "mercer.sketches.product_sketch": ("ProductSketch",),
@@ -175,7 +188,7 @@ class Packer:
                 + ", ".join(key for key, module in CLASSES.items() if module.startswith("sklearn"))
                 + "."
             )
-        if self.compact and hasattr(value, "_recipe") and hasattr(value, "seed_"):
+        if self.compact and getattr(value, "_by_recipe", False) and hasattr(value, "seed_"):
             recipe = value._recipe()
             return {"drawn": name, "recipe": {k: self.pack(v, where) for k, v in recipe.items()}}
         state = value._stored(self.compact) if hasattr(value, "_stored") else dict(value.__dict__)

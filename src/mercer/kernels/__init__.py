@@ -2,6 +2,7 @@
 
 from .algebra import Product, Scaled, Sum
 from .base import Kernel
+from .columns import OnColumns
 from .dot_product import Exponential, Polynomial
 from .gaussian import Gaussian
 from .laplace import Laplace, ProductLaplace
@@ -9,21 +10,28 @@ from .matern import Matern
 from .relu import NNGP, NTK, ArcCosine
 from .series import PowerSeries
 from .stationary import Isotropic
+from .zonal import DotProduct, GeneralizedZonal, Zonal
+from .zonal_coefficients import zonal_coefficients
 
 __all__ = [
     "NNGP",
     "NTK",
     "ArcCosine",
+    "DotProduct",
     "Exponential",
     "Gaussian",
+    "GeneralizedZonal",
     "Isotropic",
     "Kernel",
     "Laplace",
     "Matern",
+    "OnColumns",
     "Polynomial",
     "PowerSeries",
     "Product",
     "ProductLaplace",
     "Scaled",
     "Sum",
+    "Zonal",
+    "zonal_coefficients",
 ]

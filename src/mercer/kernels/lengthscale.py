@@ -47,6 +47,11 @@ class RowSummary:
         self.n_rows += other.n_rows
         self._sample.merge(other._sample)
 
+    @property
+    def sample(self) -> Any:
+        """Some of the rows, dense or CSR."""
+        return self._sample.columns[0]
+
     def lengthscale(self, rule: str, distance: str = "euclidean") -> float:
         """Return the lengthscale by ``rule``, ``"median"`` or ``"scale"``.
 
@@ -66,7 +71,7 @@ class RowSummary:
         return value
 
     def _median(self, distance: str) -> float:
-        sample = self._sample.columns[0].astype(float)
+        sample = self.sample.astype(float)
         xp = namespace(np.empty(0))
         with np.errstate(over="ignore", invalid="ignore"):
             if distance == "manhattan":

@@ -13,7 +13,7 @@ from ..ops.norms import row_norms
 from .base import Kernel
 
 
-class _Angular(Kernel):
+class Angular(Kernel):
     """A kernel |x| |y| κ(angle), or κ(angle) alone; zero where a row is zero."""
 
     @abstractmethod
@@ -23,6 +23,10 @@ class _Angular(Kernel):
     def _at_one(self) -> float:
         """Return k(x, x) for a unit row."""
         return 1.0
+
+    def _power(self) -> int:
+        """Return the power of the norms that the kernel is multiplied with."""
+        return 0 if self._layers()[1] == STEP else 1
 
     def _tile(self, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
         depth, quantity = self._layers()
@@ -38,7 +42,7 @@ class _Angular(Kernel):
         return self._at_one() * norms * norms
 
 
-class ArcCosine(_Angular):
+class ArcCosine(Angular):
     r"""The arc-cosine kernel of order 0 or 1 (Cho & Saul 2009).
 
     With :math:`\theta` the angle between x and y,
@@ -76,7 +80,7 @@ class ArcCosine(_Angular):
 _DEPTH = [Interval(Integral, 1, None, closed="left")]
 
 
-class NNGP(_Angular):
+class NNGP(Angular):
     r"""The Gaussian process kernel of a ReLU network of infinite width.
 
     :math:`\|x\| \|y\|\, \kappa_1(\kappa_1(\dots \kappa_1(\cos\theta)))`, the arc-cosine
@@ -105,7 +109,7 @@ class NNGP(_Angular):
         return self.depth, RELU
 
 
-class NTK(_Angular):
+class NTK(Angular):
     r"""The neural tangent kernel of a ReLU network of infinite width.
 
     With :math:`S_0 = K_0 = \cos\theta` and, for every hidden layer,

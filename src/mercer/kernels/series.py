@@ -15,8 +15,6 @@ from .relu import NTK
 
 #: Nodes of the fit of a polynomial.
 NODES = 400
-#: Points on the circle of Cauchy's formula, and the aliasing that its radius allows.
-CIRCLE, ALIASING = 2**16, 1e-13
 
 
 class PowerSeries(Kernel):
@@ -85,21 +83,32 @@ class PowerSeries(Kernel):
             )
         return values if degree is None else values[: degree + 1]
 
+    def _power(self) -> int:
+        """Return the power of the norms that a series of the cosine is multiplied with."""
+        return 1
+
     def _tile(self, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
         if not self.normalized:
-            return _horner(self.taylor(), inner_products(X, Y))
+            return horner(self.taylor(), inner_products(X, Y))
         (left, left_norms), (right, right_norms) = unit_rows(X, xp), unit_rows(Y, xp)
-        values = _horner(self.taylor(), inner_products(left, right))
+        values = horner(self.taylor(), inner_products(left, right))
         return values * (left_norms[:, None] * right_norms[None, :])
 
     def _diag(self, X: Any, xp: Any) -> Any:
         squares = row_norms(X, xp) ** 2
         if self.normalized:
             return float(self.taylor().sum()) * squares
-        return _horner(self.taylor(), squares)
+        return horner(self.taylor(), squares)
 
 
-def _horner(coefficients: np.ndarray, t: Any) -> Any:
+def horner(coefficients: np.ndarray, t: Any) -> Any:
+    """Return a polynomial of an array.
+
+    Examples
+    --------
+    >>> horner(np.asarray([1.0, 0.0, 2.0]), np.asarray([3.0]))
+    array([19.])
+    """
     value = t * 0 + float(coefficients[-1])
     for c in coefficients[-2::-1]:
         value = value * t + float(c)
@@ -130,30 +139,6 @@ def nonnegative_fit(kernel: Kernel, degree: int) -> np.ndarray:
     powers = cosines[:, None] ** np.arange(degree + 1)
     coefficients, _ = nnls(powers, profile(kernel, cosines))
     return np.asarray(coefficients)
-
-
-def tangent_taylor(depth: int, degree: int) -> np.ndarray:
-    """Return the Taylor coefficients of the neural tangent kernel as a function of the cosine.
-
-    By Cauchy's formula on a circle just inside the unit disc, where the recursion over
-    layers is analytic; exact to about 1e-15 for degrees up to 6,000.
-
-    Examples
-    --------
-    >>> tangent_taylor(depth=1, degree=3).round(6)
-    array([0.31831 , 1.      , 0.477465, 0.      ])
-    """
-    radius = ALIASING ** (1 / CIRCLE)
-    z = radius * np.exp(2j * np.pi * np.arange(CIRCLE) / CIRCLE)
-    sigma, theta = z, z
-    for _ in range(depth):
-        root = np.sqrt(1 - sigma) * np.sqrt(1 + sigma)
-        angle = np.arccos(sigma)
-        slope = 1 - angle / np.pi
-        sigma = (root + (np.pi - angle) * sigma) / np.pi
-        theta = theta * slope + sigma
-    coefficients = np.fft.fft(theta).real / CIRCLE * radius ** -np.arange(CIRCLE)
-    return coefficients[: degree + 1]
 
 
 def default_degree(kernel: Kernel) -> int:

@@ -346,12 +346,14 @@ class RidgeMachine(BaseEstimator):
         """Warn if the features of a stream depend on the rows of its first block."""
         if self.features is None:
             return
-        if isinstance(self.features, FeatureMap) and not self.features._kernel()._needs_data():
-            return
+        if isinstance(self.features, FeatureMap):
+            kernel = self.features._kernel()
+            if not kernel._needs_data() and not self.features._looks_at_rows(kernel):
+                return
         warnings.warn(
             f"The features learn from data and were fitted on the first block alone ({n_rows} "
-            "rows); if later blocks differ, fit them on a sample of all rows first, for example "
-            "with kernel.fitted_to(sample).",
+            "rows); if later blocks differ, shuffle them, or take a kernel whose lengthscale is "
+            "a number, from kernel.fitted_to(sample) for example, and RandomFourier.",
             UserWarning,
             stacklevel=4,
         )

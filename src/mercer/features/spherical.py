@@ -1,0 +1,162 @@
+"""Latitude and longitude as points on the sphere."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .._array import namespace
+from .._sklearn import (
+    BaseEstimator,
+    StrOptions,
+    TransformerMixin,
+    check_is_fitted,
+    check_rows,
+    fit_context,
+)
+from ..engine.rows import map_rows, visit_rows
+from ..kernels.columns import columns_of
+from ..ops.products import dense
+
+#: Half a turn in the unit of the angles.
+HALF_TURN = {"degrees": 180.0, "radians": math.pi}
+#: How far beyond the pole rounding may lead, in right angles.
+ROUNDING = 1e-6
+
+
+class SphericalCoordinates(TransformerMixin, BaseEstimator):
+    """Turns latitude and longitude into the point (x, y, z) of the unit sphere.
+
+    Longitudes may go around any number of times; all longitudes at a pole are one point.
+    Other columns, a time for example, follow behind as they are: see
+    :class:`~mercer.features.ProductFeatures`.
+
+    Parameters
+    ----------
+    columns : pair of int or of str, default=(0, 1)
+        Latitude and longitude: numbers of columns, or names of those of a data frame.
+    unit : {"degrees", "radians"}, default="degrees"
+        The unit of the angles.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.features import SphericalCoordinates
+    >>> SphericalCoordinates().fit_transform([[0.0, 90.0], [90.0, 17.0], [0.0, -270.0]]).round(6)
+    array([[0., 1., 0.],
+           [0., 0., 1.],
+           [0., 1., 0.]])
+    """
+
+    _parameter_constraints = {
+        "columns": [list, tuple],
+        "unit": [StrOptions(set(HALF_TURN))],
+    }
+
+    def __init__(self, columns=(0, 1), *, unit="degrees"):
+        self.columns = columns
+        self.unit = unit
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Find the columns, and check latitudes.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Latitudes, longitudes and other columns.
+        y : ignored
+
+        Returns
+        -------
+        self : SphericalCoordinates
+        """
+        rows = check_rows(X, owner=self, reset=True)
+        self.columns_ = self._found()
+        visit_rows(self._points, rows, label="checking angles")
+        return self
+
+    def transform(self, X):
+        """Return x, y, z and the other columns.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            As in ``fit``.
+
+        Returns
+        -------
+        points : array of shape (n_samples, n_features + 1)
+        """
+        check_is_fitted(self)
+        rows = check_rows(X, owner=self)
+
+        def points(block, out=None):
+            return self._points(block)
+
+        return map_rows(points, rows, self.n_features_in_ + 1, label="SphericalCoordinates")
+
+    def get_feature_names_out(self, input_features=None):
+        """Return the names of the columns: x, y, z, and those of the others.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        names : array of str
+        """
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{k}" for k in range(self.n_features_in_)]
+        return np.asarray(["x", "y", "z", *(names[k] for k in self._others())], dtype=object)
+
+    def _found(self):
+        if len(self.columns) != 2:
+            raise ValueError(
+                f"columns must name latitude and longitude, but it is {self.columns!r}."
+            )
+        names = list(getattr(self, "feature_names_in_", []))
+        found = []
+        for column in self.columns:
+            if isinstance(column, str):
+                if column not in names:
+                    known = f"its columns are {names}" if names else "it has no names"
+                    raise ValueError(f"columns asks for {column!r} of X, but {known}.")
+                column = names.index(column)
+            found.append(int(column))
+        columns_of(np.empty((1, self.n_features_in_)), found, np)
+        if found[0] == found[1]:
+            raise ValueError(f"columns={self.columns!r} names one column twice.")
+        return tuple(found)
+
+    def _others(self):
+        return [k for k in range(self.n_features_in_) if k not in self.columns_]
+
+    def _points(self, block):
+        xp = namespace(block)
+        block = dense(block)
+        half = HALF_TURN[self.unit]
+        latitude, longitude = (block[:, k] for k in self.columns_)
+        beyond = xp.abs(latitude) > half / 2 * (1 + ROUNDING)
+        if xp.any(beyond):
+            row = int(xp.argmax(xp.astype(beyond, block.dtype)))
+            raise ValueError(
+                f"Latitude {float(latitude[row]):g} is beyond the poles at {half / 2:.6g} "
+                f"{self.unit}; is it a longitude (columns=(1, 0)), or in another unit?"
+            )
+        # A whole turn first: the cosine of a large angle loses digits.
+        turns = xp.remainder(longitude, xp.full_like(longitude, 2 * half))
+        phi, lam = latitude * (math.pi / half), turns * (math.pi / half)
+        ring = xp.cos(phi)
+        points = [ring * xp.cos(lam), ring * xp.sin(lam), xp.sin(phi)]
+        return xp.stack([*points, *(block[:, k] for k in self._others())], axis=1)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.array_api_support = True
+        return tags

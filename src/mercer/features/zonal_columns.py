@@ -1,0 +1,166 @@
+"""The columns of a zonal map: exact harmonics of low degrees, and random directions."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import scipy.linalg
+
+from .._array import as_floating, floating_name, frozen, is_numpy, like
+from ..ops.columns import join
+from ..ops.gegenbauer import clenshaw_steps, weighted_sum
+from ..ops.hadamard import padded_length
+from ..ops.harmonics import count, harmonics
+from ..ops.norms import unit_rows
+from ..ops.products import dense
+from ..sketches import DenseProjection, haar_directions, spherical_directions
+from .zonal_plan import HARMONIC
+
+DIRECTIONS = {"orthogonal": haar_directions, "iid": spherical_directions}
+#: How far norms may be from the radius of the sphere that a map was made for.
+OFF_SPHERE = 1e-3
+
+
+class ZonalColumns:
+    """Features whose inner products are Σ_l ⟨h_l(|x|), h_l(|y|)⟩ P_l(cos) on average.
+
+    For a direction w the feature is Σ_l ±h_l(|x|) p_l(⟨x, w⟩ / |x|). Any signs of the degrees
+    give the same mean; alternating ones keep the terms from adding up where x is near w. If
+    the radial functions have several values, the directions are dealt into groups, and each
+    group adds the values with signs of its own, rows of a Hadamard matrix, so that mixed terms
+    cancel between the groups.
+
+    Parameters
+    ----------
+    stream : Stream
+        Where directions and signs come from.
+    series : object with pairs, degree, order and table
+        The radial functions.
+    n_features : int
+        Columns of the rows.
+    plan : Plan
+        Which pairs are exact, and the number of directions.
+    options : dict
+        ``signs``, ``fold`` and ``directions`` as the user wants them.
+    region : Region
+        The center that is taken from rows first, and the norm they must have then, if any.
+    """
+
+    def __init__(self, stream, series, n_features, plan, options, region):
+        self._series, self._n_features = series, n_features
+        self._center = None if region.center is None else frozen(region.center)
+        self._radius = region.radius
+        self._exact = [(l, series.pairs.index((l, i))) for l, i in plan.exact]
+        self._size = plan.n_directions
+        self._fold = bool(options["fold"])
+        self.scratch = 4 * len(series.pairs) + 2 * n_features
+        self.scratch += 4 * sum(count(n_features, l) for l, _ in self._exact)
+        if self._size:
+            directions = DIRECTIONS[options["directions"]](stream, n_features, self._size)
+            self._projection = DenseProjection(directions)
+            patterns = self._patterns(stream.child("fold"))
+            self._mix = frozen(self._mixed(plan, patterns, options["signs"]))
+            sizes = np.diff(np.linspace(0, self._size, len(patterns) + 1).round())
+            self._bounds = frozen(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
+            self.scratch += self._mix.shape[1] + (0 if self._fold else 2 * self._size)
+
+    def _patterns(self, stream):
+        """Return the signs of the values of radial functions, a row for each group."""
+        order = self._series.order
+        if not self._fold or order == 1:
+            return np.eye(order)
+        size = padded_length(order)
+        flips = stream.generator().choice([-1.0, 1.0], size=order)
+        return scipy.linalg.hadamard(size)[:, :order] * flips
+
+    def _mixed(self, plan, patterns, signs):
+        """Return the matrix from the table of the series to weights of groups and degrees."""
+        width = self._series.degree + 1
+        mix = np.zeros((len(self._series.pairs), len(patterns), width))
+        for k, (l, i) in enumerate(self._series.pairs):
+            if (l, i) not in plan.exact:
+                sign = -1.0 if signs == "alternating" and l // 2 % 2 else 1.0
+                mix[k, :, l] = sign * patterns[:, i]
+        return mix.reshape(len(mix), -1) / math.sqrt(self._size)
+
+    @property
+    def is_random(self):
+        """Whether there are random columns."""
+        return self._size > 0
+
+    def features(self, X, xp, out=None):
+        """Return the features of a block of rows, in ``out`` if given (NumPy only)."""
+        if self._center is not None:
+            X = dense(X)
+            X = X - like(X, self._center)
+        unit, norms = unit_rows(X, xp)
+        self._check_norms(norms, xp)
+        table = self._series.table(norms, xp)
+        parts = self._exact_columns(unit, table, xp)
+        if self._size:
+            start = sum(part.shape[1] for part in parts)
+            parts.append(self._random_columns(unit, table, xp, out, start))
+        return join(parts, xp, out)
+
+    def _check_norms(self, norms, xp):
+        if self._radius is None:
+            return
+        off = xp.abs(norms / self._radius - 1) > OFF_SPHERE
+        if xp.any(off):
+            row = int(xp.argmax(xp.astype(off, norms.dtype)))
+            raise ValueError(
+                f"The map was fitted to rows of norm {self._radius:.6g}, but row {row} of a block "
+                f"has norm {float(norms[row]):.6g}; fit with domain='ball' for rows of any norm."
+            )
+
+    def _exact_columns(self, unit, table, xp):
+        if not self._exact:
+            return []
+        name = floating_name(unit)
+        rows = dense(unit)
+        if self._n_features <= HARMONIC:
+            # Recurrences of many degrees; their rounding is to stay below that of the result.
+            rows = as_floating(rows, "float64")
+        columns = harmonics(rows, max(l for l, _ in self._exact), xp)
+        table = as_floating(table, floating_name(rows))
+        return [as_floating(columns[l] * table[:, k][:, None], name) for l, k in self._exact]
+
+    def _random_columns(self, unit, table, xp, out, start):
+        mix = like(table, self._mix)
+        weights = as_floating(table @ mix, floating_name(unit))
+        weights = xp.reshape(weights, (table.shape[0], -1, self._series.degree + 1))
+        if not self._fold:
+            cosines = self._projection.project(unit, xp)
+            sums = [
+                self._sums(cosines, weights[:, i : i + 1, :], xp) for i in range(weights.shape[1])
+            ]
+            return xp.reshape(xp.stack(sums, axis=2), (table.shape[0], -1))
+        place = None if out is None else out[:, start:]
+        cosines = self._projection.project(unit, xp, place)
+        if out is None:
+            return self._sums(cosines, weights, xp)
+        self._replace(out, start, weights)
+        return place
+
+    def _sums(self, cosines, weights, xp):
+        """Return the sums over degrees, each group of columns with weights of its own."""
+        bounds = self._bounds if weights.shape[1] > 1 else [0, self._size]
+        if is_numpy(cosines):
+            sums = np.array(cosines, order="C")
+            self._replace(sums, 0, weights, np.asarray(bounds))
+            return sums
+        parts = [
+            weighted_sum(cosines[:, int(a) : int(b)], weights[:, g, :], self._n_features, xp)
+            for g, (a, b) in enumerate(pairwise(bounds))
+        ]
+        return xp.concat(parts, axis=1)
+
+    def _replace(self, out, start, weights, bounds=None):
+        from ..ops._jit.gegenbauer import replace_by_sums
+
+        bounds = self._bounds if bounds is None else bounds
+        steps = clenshaw_steps(self._n_features, self._series.degree)
+        slope, back = (step.astype(out.dtype) for step in steps)
+        replace_by_sums(out, start, np.ascontiguousarray(weights), bounds, slope, back)

@@ -1,0 +1,360 @@
+r"""Derivatives of what a kernel has learnt: by its input, and by the weights of its columns.
+
+A kernel with weights is :math:`K_M(x, z) = k(M^{1/2} x, M^{1/2} z)`, for a matrix M or a
+diagonal one. All functions here take rows that the caller has reweighted,
+:math:`\tilde x = M^{1/2} x`, and know nothing of M:
+
+* a gradient by the original row is :math:`\tilde g\, M^{1/2}`, so that the mean of its
+  products is :math:`M^{1/2} \tilde E M^{1/2}`, or :math:`w \circ \tilde E` for weights
+  :math:`w` of columns;
+* the derivative D by M comes out as :math:`M^{1/2} D M^{1/2}`, and that by weights of columns
+  as :math:`w \circ D`: nothing is divided by a weight that may be zero.
+
+Slopes are computed for tiles of pairs of rows, and each tile is multiplied with rows at once:
+neither a matrix of all pairs nor a gradient for each pair is ever held.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._array import (
+    all_finite,
+    as_floating,
+    floating_name,
+    is_numpy,
+    is_real_number,
+    namespace,
+)
+from ..engine.blocks import cut
+from ..engine.memory import allocate
+from ..engine.tiles import refuse_overflow
+from .base import Kernel
+from .slope_tiles import OrderedSum, Pairs, Span
+from .slopes import has_slopes, refuse_unknown, slopes
+
+__all__ = [
+    "derivative_norm",
+    "gradient_and_norm",
+    "has_slopes",
+    "input_gradients",
+    "mean_squared_gradients",
+    "slopes",
+]
+
+
+def input_gradients(kernel: Kernel, X: Any, Y: Any, coefficients: Any) -> Any:
+    r"""Return the gradients of :math:`f(x) = \sum_i c_i\, k(x, y_i)` at the rows of ``X``.
+
+    Two matrix products a block and target, :math:`Q\,(c \circ Y) + (P c) \circ X` with the
+    tiles of :func:`slopes`. Where a kernel has a cone, or a row is zero, the conventions of
+    :func:`slopes` hold. For rows :math:`X M^{1/2}` the gradients by the original rows are
+    the result times :math:`M^{1/2}`.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A kernel for which :func:`has_slopes` holds.
+    X : array of shape (n_samples_X, n_features)
+        Where to take the gradients; sparse rows are made dense block by block.
+    Y : array of shape (n_samples_Y, n_features) or None
+        The rows of the kernel functions; ``None`` means ``X``.
+    coefficients : array of shape (n_samples_Y,) or (n_samples_Y, n_targets)
+        The numbers c, in the library of ``X``.
+
+    Returns
+    -------
+    gradients : array of shape (n_samples_X, n_features) or (n_samples_X, n_features, n_targets)
+        In the library, on the device and in the floating dtype of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import Polynomial
+    >>> X = np.asarray([[1.0, 0.0], [0.0, 2.0]])
+    >>> input_gradients(Polynomial(degree=2), X, X, np.asarray([1.0, 0.5]))
+    array([[ 4.,  2.],
+           [ 2., 10.]])
+    """
+    X, Y, kernel = _prepared(kernel, X, Y)
+    columns, many = _columns(coefficients, Y, X, "coefficients")
+    pairs = Pairs(kernel, X, Y, columns.shape[1])
+    dtype = "float64" if "float64" in (floating_name(X), floating_name(Y)) else "float32"
+    shape = (X.shape[0], X.shape[1], columns.shape[1])
+    out = allocate(X, shape if many else shape[:2], dtype)
+
+    def work(task: tuple[int, Span]) -> None:
+        (start, stop), rows = task[1], pairs.rows(task[1])
+        for k, gradient in enumerate(_gradients(pairs, rows, task[1], columns)):
+            result = as_floating(gradient, dtype)
+            refuse_overflow(result, dtype)
+            if many:
+                out[start:stop, :, k] = result
+            else:
+                out[start:stop, :] = result
+
+    pairs.run(work)
+    return out
+
+
+def mean_squared_gradients(
+    kernel: Kernel, X: Any, Y: Any, coefficients: Any, matrix: bool = False
+) -> Any:
+    r"""Return the mean over the rows of ``X`` of squared or multiplied gradients of f.
+
+    The vector :math:`E_j = \frac1n \sum_i (\partial_j f(x_i))^2`, or the matrix
+    :math:`E = \frac1n \sum_i \nabla f(x_i)\, \nabla f(x_i)^\top` (the average gradient outer
+    product), summed over targets. No more gradients are held than those of a block. For rows
+    :math:`X M^{1/2}` the matrix by the original rows is :math:`M^{1/2} E M^{1/2}`, and with
+    weights w of columns the vector is :math:`w \circ E`.
+
+    Parameters
+    ----------
+    kernel, X, Y, coefficients
+        As in :func:`input_gradients`.
+    matrix : bool, default=False
+        Whether the matrix is wanted.
+
+    Returns
+    -------
+    moments : float64 array of shape (n_features,) or (n_features, n_features)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import Polynomial
+    >>> X, c = np.asarray([[1.0, 0.0], [0.0, 2.0]]), np.asarray([1.0, 0.5])
+    >>> mean_squared_gradients(Polynomial(degree=2), X, X, c)
+    array([10., 52.])
+    >>> mean_squared_gradients(Polynomial(degree=2), X, X, c, matrix=True)
+    array([[10., 14.],
+           [14., 52.]])
+    """
+    X, Y, kernel = _prepared(kernel, X, Y)
+    columns, _ = _columns(coefficients, Y, X, "coefficients")
+    pairs = Pairs(kernel, X, Y, columns.shape[1], held=_size(X, matrix))
+    total = OrderedSum()
+
+    def work(task: tuple[int, Span]) -> None:
+        number, span = task
+        found = _gradients(pairs, pairs.rows(span), span, columns)
+        total.add(number, sum(_summed(g, g, matrix, pairs.xp) for g in found))
+
+    pairs.run(work)
+    return _finite(total.values[0] / X.shape[0])
+
+
+def derivative_norm(
+    kernel: Kernel, X: Any, Y: Any, left: Any, right: Any, matrix: bool = False
+) -> Any:
+    r"""Return the bilinear form of the derivative of a kernel matrix by its weights.
+
+    :math:`\sum_t l_t^\top \big(\partial K_M(X, Y)/\partial M\big) r_t` at :math:`M = I`, a
+    symmetric matrix, or its diagonal, which is the derivative by weights of columns:
+
+    .. math:: X^\top \operatorname{diag}(W^P 1)\, X / 2
+              + Y^\top \operatorname{diag}(1^\top W^R)\, Y / 2
+              + \operatorname{sym}(X^\top W^Q Y),
+
+    with :math:`W^P = (\sum_t l_t r_t^\top) \circ P` and so on for the tiles of
+    :func:`slopes`. With the dual coefficients :math:`\beta` of ridge regression on both
+    sides and ``Y = X`` it is the derivative norm :math:`\beta^\top (\partial K) \beta`. The
+    cost hardly depends on the number of targets, and the diagonal needs no d × d matrix. For
+    rows :math:`X M^{1/2}` the result D stands for :math:`M^{1/2} D(M) M^{1/2}`, and for
+    weights w of columns it is :math:`w \circ D(w)`.
+
+    Parameters
+    ----------
+    kernel, X, Y
+        As in :func:`input_gradients`.
+    left : array of shape (n_samples_X,) or (n_samples_X, n_targets)
+        The vectors l.
+    right : array of shape (n_samples_Y,) or (n_samples_Y, n_targets)
+        The vectors r.
+    matrix : bool, default=False
+        Whether the matrix is wanted.
+
+    Returns
+    -------
+    derivative : float64 array of shape (n_features,) or (n_features, n_features)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import Gaussian, Polynomial
+    >>> X, c = np.asarray([[1.0, 0.0], [0.0, 2.0]]), np.asarray([1.0, 0.5])
+    >>> derivative_norm(Polynomial(degree=2), X, X, c, c)
+    array([ 4., 10.])
+    >>> derivative_norm(Gaussian(), X, X, c, c, matrix=True).round(4)
+    array([[-0.041 ,  0.0821],
+           [ 0.0821, -0.1642]])
+    """
+    X, Y, kernel = _prepared(kernel, X, Y)
+    left, _ = _columns(left, X, X, "left")
+    right, _ = _columns(right, Y, X, "right")
+    if left.shape[1] != right.shape[1]:
+        raise ValueError(
+            f"left and right must have the same number of columns, but left has {left.shape[1]} "
+            f"and right has {right.shape[1]}."
+        )
+    pairs = Pairs(kernel, X, Y, left.shape[1], held=_size(X, matrix) + 2 * Y.shape[0])
+    xp, total = pairs.xp, OrderedSum()
+
+    def work(task: tuple[int, Span]) -> None:
+        number, span = task
+        rows, weights = pairs.rows(span), _part(left, span)
+        product, own, others = 0.0, 0.0, []
+        for columns, other_rows, tile in pairs.tiles(rows, span):
+            factors = _part(right, columns)
+            product = product + ((weights @ factors.T) * tile.cross) @ other_rows
+            if tile.own is not None:
+                own = own + xp.sum(weights * (tile.own @ factors), axis=1, keepdims=True)
+                others.append(xp.sum(factors * (tile.other.T @ weights), axis=1, keepdims=True))
+        value = _summed(rows, product + own * rows / 2, matrix, xp)
+        total.add(number, value, *([xp.concat(others)] if others else []))
+
+    pairs.run(work)
+    value, *others = (_finite(found) for found in total.values)
+    if others:
+        for span in cut(Y.shape[0], pairs.plan.rows):
+            rows = pairs.other_rows(span)
+            value = value + _summed(rows, others[0][span[0] : span[1], :] * rows / 2, matrix, xp)
+    return _finite(_symmetric(value, matrix))
+
+
+def gradient_and_norm(
+    kernel: Kernel, X: Any, K: Any, coefficients: Any, matrix: bool = False
+) -> tuple[Any, Any]:
+    r"""Return the mean squared gradients and the derivative norm at one cost.
+
+    The same as :func:`mean_squared_gradients` and :func:`derivative_norm` with ``Y = X`` and
+    the coefficients on both sides. Since
+    :math:`\beta^\top (\partial K) \beta = \operatorname{sym} \sum_i \beta_i\, x_i \nabla
+    f(x_i)^\top`, the gradients give both: one product n × n × d a target.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A kernel for which :func:`has_slopes` holds.
+    X : array of shape (n_samples, n_features)
+        The reweighted rows.
+    K : array of shape (n_samples, n_samples) or None
+        The kernel matrix of the rows, with nothing added to its diagonal, if it is at hand.
+        The Gaussian and the exponential kernel take their slopes from it; the others compute
+        them tile by tile.
+    coefficients : array of shape (n_samples,) or (n_samples, n_targets)
+        The coefficients of f, in the library of ``X``.
+    matrix : bool, default=False
+        Whether matrices are wanted instead of their diagonals.
+
+    Returns
+    -------
+    moments, derivative : float64 arrays of shape (n_features,) or (n_features, n_features)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import Gaussian
+    >>> X, beta = np.asarray([[1.0, 0.0], [0.0, 2.0]]), np.asarray([1.0, 0.5])
+    >>> E, D = gradient_and_norm(Gaussian(), X, Gaussian()(X), beta)
+    >>> E.round(4), D.round(4)
+    (array([0.0042, 0.0168]), array([-0.041 , -0.1642]))
+    """
+    X, Y, kernel = _prepared(kernel, X, None)
+    columns, _ = _columns(coefficients, X, X, "coefficients")
+    if K is not None:
+        K = _in_library(K, X, "K")
+        if tuple(K.shape) != (X.shape[0], X.shape[0]):
+            raise ValueError(
+                f"K must be the kernel matrix of the {X.shape[0]} rows of X, but its shape is "
+                f"{tuple(K.shape)}; pass K=None to compute what is needed of it."
+            )
+    pairs = Pairs(kernel, X, Y, columns.shape[1], held=2 * _size(X, matrix), values=K)
+    total = OrderedSum()
+
+    def work(task: tuple[int, Span]) -> None:
+        number, span = task
+        rows, weights = pairs.rows(span), _part(columns, span)
+        moments, derivative = 0.0, 0.0
+        for k, gradient in enumerate(_gradients(pairs, rows, span, columns)):
+            weighted = weights[:, k : k + 1] * rows
+            moments = moments + _summed(gradient, gradient, matrix, pairs.xp)
+            derivative = derivative + _summed(weighted, gradient, matrix, pairs.xp)
+        total.add(number, moments, derivative)
+
+    pairs.run(work)
+    moments, derivative = total.values
+    return _finite(moments / X.shape[0]), _finite(_symmetric(derivative, matrix))
+
+
+def _gradients(pairs: Pairs, rows: Any, span: Span, coefficients: Any) -> list[Any]:
+    """Return the gradients at some rows, an array of their shape for each target."""
+    n_targets = coefficients.shape[1]
+    products: list[Any] = [0.0] * n_targets
+    own: Any = None
+    for columns, other_rows, tile in pairs.tiles(rows, span):
+        weights = _part(coefficients, columns)
+        for k in range(n_targets):
+            products[k] = products[k] + tile.cross @ (weights[:, k : k + 1] * other_rows)
+        if tile.own is not None:
+            sums = tile.own @ weights
+            own = sums if own is None else own + sums
+    if own is None:
+        return products
+    return [product + own[:, k : k + 1] * rows for k, product in enumerate(products)]
+
+
+def _prepared(kernel: Kernel, X: Any, Y: Any) -> tuple[Any, Any, Kernel]:
+    """Return checked rows and a checked kernel whose derivatives are known."""
+    refuse_unknown(kernel)
+    X, Y, kernel = kernel._prepared(X, Y)
+    return X, (X if Y is None else Y), kernel
+
+
+def _columns(vectors: Any, rows: Any, X: Any, name: str) -> tuple[Any, bool]:
+    """Return coefficients as columns in the library of ``X``, and whether they came as such."""
+    vectors = _in_library(vectors, X, name)
+    if not is_real_number(vectors) or not all_finite(as_floating(vectors, "float64")):
+        raise ValueError(f"{name} must hold real numbers without NaN or infinity.")
+    if vectors.ndim not in (1, 2) or vectors.shape[0] != rows.shape[0]:
+        raise ValueError(
+            f"{name} must have one entry (or row) for each of {rows.shape[0]} rows, but its "
+            f"shape is {tuple(vectors.shape)}."
+        )
+    many = vectors.ndim == 2
+    return (vectors if many else vectors[:, None]), many
+
+
+def _in_library(array: Any, X: Any, name: str) -> Any:
+    """Return an argument as an array of the library of ``X``, or say that it is not one."""
+    if is_numpy(X):
+        return np.asarray(array)
+    if namespace(array) is not namespace(X):
+        raise TypeError(f"{name} must come from the library of X, but it is a {type(array)}.")
+    return array
+
+
+def _part(columns: Any, span: Span) -> Any:
+    """Return rows of coefficients in float64."""
+    return as_floating(columns[span[0] : span[1], :], "float64")
+
+
+def _size(X: Any, matrix: bool) -> int:
+    """Return how many numbers a result has."""
+    return int(X.shape[1]) ** 2 if matrix else int(X.shape[1])
+
+
+def _summed(one: Any, two: Any, matrix: bool, xp: Any) -> Any:
+    """Return Σᵢ uᵢ vᵢᵀ over the rows of two blocks, or its diagonal."""
+    return one.T @ two if matrix else xp.sum(one * two, axis=0)
+
+
+def _symmetric(value: Any, matrix: bool) -> Any:
+    return (value + value.T) / 2 if matrix else value
+
+
+def _finite(value: Any) -> Any:
+    refuse_overflow(value, "float64")
+    return value

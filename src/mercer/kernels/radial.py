@@ -1,0 +1,252 @@
+"""The radial functions of kernels of norms and angles: k = Σ_l ⟨h_l(|x|), h_l(|y|)⟩ P_l(cos).
+
+A series lists its pairs (l, i), degree and number of the value, and gives the values
+h_(l, i) of all pairs at norms as one table.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from .._array import as_floating, frozen, like, namespace
+from .base import Kernel
+from .dot_product import Exponential
+from .gaussian import Gaussian
+from .relu import Angular
+from .stationary import Isotropic
+from .zonal import GeneralizedZonal, Zonal
+from .zonal_coefficients import log_share, stable_degree, zonal_coefficients
+
+#: Degrees that are looked at, unless the user asks for more.
+LARGEST_DEGREE = 40
+#: Degrees of kernels of networks, whose coefficients fall slowly: in few columns and in many.
+NETWORK_DEGREE, WIDE_DEGREE, WIDE = 24, 12, 64
+
+
+class AngularSeries:
+    """h_l(r) = √c_l r^power for rows that are not zero: one value a degree.
+
+    Parameters
+    ----------
+    coefficients : array of shape (degree + 1,)
+        The c_l.
+    power : {0, 1}
+        Whether the kernel is multiplied with the norms.
+
+    Examples
+    --------
+    >>> AngularSeries(np.asarray([1.0, 4.0]), 1).table(np.asarray([0.0, 3.0]), np)
+    array([[0., 0.],
+           [3., 6.]])
+    """
+
+    order = 1
+
+    def __init__(self, coefficients: np.ndarray, power: int) -> None:
+        self.degree = len(coefficients) - 1
+        self.pairs = [(l, 0) for l in range(self.degree + 1)]
+        self._roots = frozen(np.sqrt(coefficients))
+        self._power = power
+
+    def table(self, norms: Any, xp: Any) -> Any:
+        """Return the values at norms, a column for each pair."""
+        scale = norms if self._power else xp.sign(norms)
+        return scale[:, None] * like(norms, self._roots)[None, :]
+
+
+class PowerSeriesRadial:
+    """h_(l, i)(r) = √(a_j μ(l, j)) r^j with j = l + 2i, times exp(-r²/2) if damped.
+
+    Parameters
+    ----------
+    log_taylor : array of shape (degree + 1,)
+        Logarithms of the coefficients a_j of the powers of the inner product.
+    n_features : int
+        Columns of the rows.
+    lengthscale : float
+        The rows are divided by it.
+    damped : bool
+        Whether the kernel is the Gaussian one.
+
+    Examples
+    --------
+    >>> series = PowerSeriesRadial(np.zeros(3), 3, 1.0, False)
+    >>> series.pairs
+    [(0, 0), (1, 0), (0, 1), (2, 0)]
+    >>> (series.table(np.asarray([2.0]), np) ** 2).round(3)
+    array([[ 1.   ,  4.   ,  5.333, 10.667]])
+    """
+
+    def __init__(
+        self, log_taylor: np.ndarray, n_features: int, lengthscale: float, damped: bool
+    ) -> None:
+        self.degree = len(log_taylor) - 1
+        every = [(j - 2 * i, i) for j in range(self.degree + 1) for i in range(j // 2, -1, -1)]
+        kept = [p for p in every if n_features > 1 or p[0] < 2]
+        self.pairs = [(l, i) for l, i in kept if np.isfinite(log_taylor[l + 2 * i])]
+        self.order = 1 + max((i for _, i in self.pairs), default=0)
+        powers = np.asarray([l + 2 * i for l, i in self.pairs])
+        shares = [log_share(l, np.asarray(l + 2 * i), n_features) for l, i in self.pairs]
+        self._powers = frozen(powers.astype(float))
+        self._logs = frozen((log_taylor[powers] + np.asarray(shares)) / 2)
+        self._lengthscale = lengthscale
+        self._damped = damped
+
+    def table(self, norms: Any, xp: Any) -> Any:
+        """Return the values at norms, a column for each pair."""
+        r = as_floating(norms, "float64")
+        positive = r > 0
+        logs = xp.log(xp.where(positive, r, xp.ones_like(r))) - math.log(self._lengthscale)
+        powers = like(r, self._powers)[None, :]
+        exponents = like(r, self._logs)[None, :] + powers * logs[:, None]
+        if self._damped:
+            scaled = r / self._lengthscale
+            exponents = exponents - (scaled * scaled / 2)[:, None]
+        values = xp.exp(exponents)
+        # A row of zeros has the constant only.
+        return xp.where(positive[:, None] | (powers == 0), values, xp.zeros_like(values))
+
+
+class GivenRadial:
+    """The radial functions of a :class:`GeneralizedZonal` kernel."""
+
+    def __init__(self, kernel: GeneralizedZonal) -> None:
+        self.degree, self.order = kernel.degree, kernel.order
+        self.pairs = [(l, i) for l in range(self.degree + 1) for i in range(self.order)]
+        self._kernel = kernel
+
+    def table(self, norms: Any, xp: Any) -> Any:
+        """Return the values at norms, a column for each pair."""
+        return xp.concat(
+            [self._kernel.radial(l, norms, xp) for l in range(self.degree + 1)], axis=1
+        )
+
+
+class RadialFunctions:
+    """A series as the function ``h(l, r)`` of a :class:`GeneralizedZonal` kernel."""
+
+    def __init__(self, series: Any) -> None:
+        self._series = series
+
+    def __call__(self, l: int, norms: Any) -> Any:
+        """Return the values of degree l, zero where the series has no pair."""
+        xp = namespace(norms)
+        table = self._series.table(norms, xp)
+        columns = {pair: k for k, pair in enumerate(self._series.pairs)}
+        found = [columns.get((l, i)) for i in range(self._series.order)]
+        return xp.stack([norms * 0 if k is None else table[:, k] for k in found], axis=1)
+
+
+def truncated(series: Any, center: Any = None) -> GeneralizedZonal:
+    """Return the kernel that a series stands for.
+
+    Examples
+    --------
+    >>> series = AngularSeries(np.asarray([0.0, 1.0]), 1)
+    >>> truncated(series)(np.eye(2))
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    return GeneralizedZonal(RadialFunctions(series), series.degree, series.order, center)
+
+
+def is_angular(kernel: Kernel) -> bool:
+    """Return whether a kernel is a function of the angle, times norms or not."""
+    normalized = bool(getattr(kernel, "normalized", False))
+    return isinstance(kernel, (Angular, Zonal)) or normalized
+
+
+def radial_series(
+    kernel: Kernel, n_features: int, degree: int | None, tolerance: float, norms: np.ndarray
+) -> Any:
+    """Return the series of a kernel for rows of any of the norms.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A kernel of the angle, or of the inner product, or a Gaussian or generalised zonal one.
+    n_features : int
+        Columns of the rows.
+    degree : int or None
+        The highest degree; ``None``: as the tolerance wants.
+    tolerance : float
+        The share of k(x, x) that may be missing on average.
+    norms : array
+        Norms of typical rows.
+
+    Examples
+    --------
+    >>> radial_series(Gaussian(), 3, None, 1e-3, np.asarray([0.5, 1.0])).degree
+    5
+    """
+    if isinstance(kernel, GeneralizedZonal):
+        return GivenRadial(kernel)
+    if is_angular(kernel):
+        power = kernel._power()
+        return AngularSeries(angular_coefficients(kernel, n_features, degree, tolerance), power)
+    damped = isinstance(kernel, Gaussian)
+    largest = LARGEST_DEGREE if degree is None else degree
+    powers = np.arange(largest + 1)
+    if damped or isinstance(kernel, Exponential):
+        scale, log_taylor = float(kernel.lengthscale), -special.gammaln(powers + 1)
+    else:
+        scale = 1.0
+        with np.errstate(divide="ignore"):
+            log_taylor = np.log(kernel.taylor(largest))
+    if degree is None:
+        missing = missing_shares(kernel, log_taylor, norms / scale, damped)
+        enough = np.flatnonzero(missing <= tolerance)
+        log_taylor = log_taylor[: (enough[0] if enough.size else largest) + 1]
+    return PowerSeriesRadial(log_taylor, n_features, scale, damped)
+
+
+def missing_shares(
+    kernel: Kernel, log_taylor: np.ndarray, norms: np.ndarray, damped: bool
+) -> np.ndarray:
+    """Return which share of k(x, x) powers beyond 0, 1, ... hold, on average over norms."""
+    powers = np.arange(len(log_taylor))
+    squares = 2 * np.log(np.maximum(norms, 1e-300))[:, None]
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        if damped:
+            # The powers of a Gaussian kernel have the weights of a Poisson law.
+            parts = np.exp(log_taylor + powers * squares - norms[:, None] ** 2)
+            return np.asarray(np.maximum(1 - np.cumsum(parts, axis=1), 0).mean(axis=0))
+        parts = np.exp(log_taylor + powers * squares)
+        rows = np.zeros((len(norms), 1))
+        rows[:, 0] = norms * (getattr(kernel, "lengthscale", 1.0))
+        totals = kernel.diag(rows)[:, None]
+        return np.asarray(np.maximum(1 - np.cumsum(parts, axis=1) / totals, 0).mean(axis=0))
+
+
+def angular_coefficients(
+    kernel: Kernel, n_features: int, degree: int | None, tolerance: float, radius: float = 1.0
+) -> np.ndarray:
+    """Return coefficients on the sphere up to a degree, or as the tolerance wants.
+
+    Examples
+    --------
+    >>> len(angular_coefficients(Gaussian(), 5, None, 1e-3))
+    5
+    """
+    if n_features == 1:
+        degree = 1 if degree is None else min(degree, 1)
+    if degree is not None:
+        return zonal_coefficients(kernel, n_features, degree, radius)
+    largest = LARGEST_DEGREE
+    if isinstance(kernel, Angular):
+        largest = NETWORK_DEGREE if n_features < WIDE else WIDE_DEGREE
+    found = zonal_coefficients(
+        kernel, n_features, stable_degree(kernel, n_features, largest), radius
+    )
+    total = float(kernel.diag(np.asarray([[radius]]))[0])
+    enough = np.flatnonzero(total - np.cumsum(found) <= tolerance * total)
+    return found[: enough[0] + 1] if enough.size else found
+
+
+def on_sphere(kernel: Kernel) -> bool:
+    """Return whether a kernel, looked at on a sphere only, is one of the angle."""
+    return isinstance(kernel, (Isotropic, Exponential)) or hasattr(kernel, "taylor")

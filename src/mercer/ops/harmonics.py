@@ -1,0 +1,109 @@
+"""Harmonics: columns Y_l of unit rows whose inner products are P_l of the cosine."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+#: Degrees for which there are formulas in any dimension.
+ANY_DIMENSION = 2
+
+
+def count(n_features: int, degree: int) -> int:
+    """Return how many columns :func:`harmonics` has for a degree.
+
+    Examples
+    --------
+    >>> [count(2, 5), count(3, 5), count(4, 2)]
+    [2, 11, 10]
+    """
+    if degree == 0 or n_features == 1:
+        return 1
+    if n_features == 2:
+        return 2
+    if n_features == 3:
+        return 2 * degree + 1
+    return n_features if degree == 1 else n_features * (n_features + 1) // 2
+
+
+def harmonics(unit: Any, degree: int, xp: Any) -> list[Any]:
+    """Return the columns of the degrees 0, ..., ``degree``, a list of arrays.
+
+    All degrees in up to three dimensions, and degrees up to 2 in more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x, y = np.asarray([[0.6, 0.0, 0.8]]), np.asarray([[0.0, 0.0, 1.0]])
+    >>> left, right = harmonics(x, 3, np), harmonics(y, 3, np)
+    >>> [round(float((a * b).sum()), 3) for a, b in zip(left, right)]
+    [1.0, 0.8, 0.46, 0.08]
+    """
+    one = unit[:, :1] * 0 + 1.0
+    d = unit.shape[1]
+    if degree == 0:
+        return [one]
+    if d == 2:
+        return [one, *_circle(unit, degree, xp)]
+    if d == 3:
+        return _sphere(unit, degree, xp)
+    if d == 1:
+        return [unit if l % 2 else one for l in range(degree + 1)]
+    return [one, unit] if degree == 1 else [one, unit, _quadratic(unit, xp)]
+
+
+def _circle(unit: Any, degree: int, xp: Any) -> list[Any]:
+    """Return cos(lθ) and sin(lθ), by the powers of a complex number."""
+    x, y = unit[:, :1], unit[:, 1:]
+    cosine, sine = x, y
+    found = [xp.concat([cosine, sine], axis=1)]
+    for _ in range(degree - 1):
+        cosine, sine = cosine * x - sine * y, sine * x + cosine * y
+        found.append(xp.concat([cosine, sine], axis=1))
+    return found
+
+
+def _sphere(unit: Any, degree: int, xp: Any) -> list[Any]:
+    """Return real spherical harmonics, each degree over √(2l + 1) of the normalised ones.
+
+    Y_lm is a polynomial q_lm of z times the real or imaginary part of (x + iy)^m, so that
+    nothing is divided by the distance to the pole.
+    """
+    x, y, z = unit[:, 0], unit[:, 1], unit[:, 2]
+    found: list[list[Any]] = [[] for _ in range(degree + 1)]
+    cosine, sine = x * 0 + 1.0, x * 0
+    start = 1.0
+    for m in range(degree + 1):
+        if m > 0:
+            cosine, sine = cosine * x - sine * y, sine * x + cosine * y
+            start *= math.sqrt((2 * m + 1) / (2 * m)) * (math.sqrt(2.0) if m == 1 else 1.0)
+        before, now = None, x * 0 + start
+        for l in range(m, degree + 1):
+            scaled = now * (2 * l + 1) ** -0.5
+            found[l] += [scaled] if m == 0 else [scaled * cosine, scaled * sine]
+            before, now = now, _next(z, now, before, l, m)
+    return [xp.stack(columns, axis=1) for columns in found]
+
+
+def _next(z: Any, now: Any, before: Any, l: int, m: int) -> Any:
+    """Return q_(l+1, m) from q_lm and q_(l-1, m)."""
+    k = l + 1
+    factor = (2 * k + 1) / ((k - m) * (k + m))
+    value = math.sqrt(factor * (2 * k - 1)) * (z * now)
+    if before is None:
+        return value
+    return value - math.sqrt(factor * (k - 1 - m) * (k - 1 + m) / (2 * k - 3)) * before
+
+
+def _quadratic(unit: Any, xp: Any) -> Any:
+    """Return the columns of degree 2 in any dimension: products, and squares less 1 / d.
+
+    A row of zeros gives zeros.
+    """
+    d = unit.shape[1]
+    scale = math.sqrt(d / (d - 1))
+    squared = xp.sum(unit * unit, axis=1)[:, None]
+    squares = (unit * unit - squared / d) * scale
+    twice = unit * (scale * math.sqrt(2.0))
+    mixed = [unit[:, a : a + 1] * twice[:, a + 1 :] for a in range(d - 1)]
+    return xp.concat([squares, *mixed], axis=1)
