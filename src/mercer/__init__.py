@@ -36,8 +36,12 @@ _NAMES = {
     "machines": (
         "FeatureRidge",
         "FeatureRidgeClassifier",
+        "IRKMClassifier",
+        "IRKMRegressor",
         "KernelClassifier",
         "KernelRegressor",
+        "RFMClassifier",
+        "RFMRegressor",
     ),
     "kernels": (
         "NNGP",
@@ -111,8 +115,12 @@ if TYPE_CHECKING:
     from .machines import (
         FeatureRidge,
         FeatureRidgeClassifier,
+        IRKMClassifier,
+        IRKMRegressor,
         KernelClassifier,
         KernelRegressor,
+        RFMClassifier,
+        RFMRegressor,
     )
 
 
@@ -131,6 +139,8 @@ __all__ = [
     "GegenbauerFeatures",
     "GeneralizedZonal",
     "GradientFeatures",
+    "IRKMClassifier",
+    "IRKMRegressor",
     "Kernel",
     "KernelClassifier",
     "KernelRegressor",
@@ -144,6 +154,8 @@ __all__ = [
     "PowerSeries",
     "ProductFeatures",
     "ProductLaplace",
+    "RFMClassifier",
+    "RFMRegressor",
     "RandomFourier",
     "SphericalCoordinates",
     "TableEncoder",

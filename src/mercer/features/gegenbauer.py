@@ -49,8 +49,8 @@ class GegenbauerFeatures(FeatureMap):
         The number of features, at most: fewer where fewer are exact.
     degree : int or "auto", default="auto"
         The highest degree. ``"auto"``: as ``tolerance`` wants it, up to 40; for kernels of
-        networks, whose degrees fall slowly, 24, or 12 from 64 columns on; in two and three
-        dimensions, as many as fit.
+        networks, whose degrees fall slowly, 8, as random columns of higher ones are noise to a
+        regression; in two and three dimensions, as many as fit.
     signs : {"alternating", "plus"}, default="alternating"
         Signs of the degrees. The mean is the same; with ``"plus"``, as in [1]_, the error is
         several times larger.
@@ -110,7 +110,7 @@ class GegenbauerFeatures(FeatureMap):
     >>> bool(np.linalg.norm(Z @ Z.T - K) < 0.06 * np.linalg.norm(K))
     True
     >>> features.degree_, features.exact_degrees_
-    (24, (0, 1, 2))
+    (8, (0, 1, 2))
     """
 
     _parameter_constraints = {
@@ -166,7 +166,7 @@ class GegenbauerFeatures(FeatureMap):
         return not is_angular(kernel)
 
     def _learn(self, summary):
-        self.region_ = find_region(self.kernel_, self.domain, summary.sample)
+        self.region_ = find_region(self.kernel_, self.domain, summary)
 
     @property
     def domain_(self):

@@ -89,8 +89,8 @@ class NTKFeatures(_NetworkFeatures):
         As above; ``"auto"`` is zonal, which has the smallest error at equal dimension, or
         one-shot for rows of more than 4,096 columns, where it is much faster.
     degree : int or None, default=None
-        The degree of polynomials; ``None`` means 8, or 16 from depth 3 on, and for
-        ``"zonal"`` 24, or 12 from 64 columns on.
+        The degree of polynomials; ``None`` means 8, or 16 from depth 3 on for
+        ``"one-shot"``.
     variant : {"improved", "paper"}, default="improved"
         For ``"random"``: exact parts, antithetic and orthogonal directions; or the maps and
         the sizes of [1]_.
@@ -113,7 +113,7 @@ class NTKFeatures(_NetworkFeatures):
     ----------
     kernel_ : NTK
         The exact kernel that the map approximates.
-    mean_kernel_ : PowerSeries
+    mean_kernel_ : Kernel
         Of ``"zonal"`` and ``"one-shot"``: what the features give on average, the polynomial.
     method_ : str
         Which method ``"auto"`` chose.
@@ -223,8 +223,7 @@ class NNGPFeatures(_NetworkFeatures):
     method : {"auto", "zonal", "one-shot", "random"}, default="auto"
         As above; ``"auto"`` is zonal, or one-shot for rows of more than 4,096 columns.
     degree : int or None, default=None
-        The degree of the polynomial; ``None`` means 8, and for ``"zonal"`` 24, or 12 from 64
-        columns on.
+        The degree of the polynomial; ``None`` means 8.
     sampling : {"orthogonal", "gaussian", "leverage", "gibbs"}, default="orthogonal"
         How the directions of ``"random"`` are drawn.
     random_state : int, RandomState, Generator or None, default=None
@@ -234,7 +233,7 @@ class NNGPFeatures(_NetworkFeatures):
     ----------
     kernel_ : NNGP
         The exact kernel that the map approximates.
-    mean_kernel_ : PowerSeries
+    mean_kernel_ : Kernel
         Of ``"zonal"`` and ``"one-shot"``: what the features give on average.
     method_ : str
         Which method ``"auto"`` chose.

@@ -61,10 +61,11 @@ class ZonalColumns:
             directions = DIRECTIONS[options["directions"]](stream, n_features, self._size)
             self._projection = DenseProjection(directions)
             patterns = self._patterns(stream.child("fold"))
-            self._mix = frozen(self._mixed(plan, patterns, options["signs"]))
+            self._mix = self._mixed(plan, patterns, options["signs"])
             sizes = np.diff(np.linspace(0, self._size, len(patterns) + 1).round())
             self._bounds = frozen(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
-            self.scratch += self._mix.shape[1] + (0 if self._fold else 2 * self._size)
+            self.scratch += 2 * len(patterns) * (series.degree + 1)
+            self.scratch += 0 if self._fold else 2 * self._size
 
     def _patterns(self, stream):
         """Return the signs of the values of radial functions, a row for each group."""
@@ -76,14 +77,18 @@ class ZonalColumns:
         return scipy.linalg.hadamard(size)[:, :order] * flips
 
     def _mixed(self, plan, patterns, signs):
-        """Return the matrix from the table of the series to weights of groups and degrees."""
-        width = self._series.degree + 1
-        mix = np.zeros((len(self._series.pairs), len(patterns), width))
-        for k, (l, i) in enumerate(self._series.pairs):
-            if (l, i) not in plan.exact:
-                sign = -1.0 if signs == "alternating" and l // 2 % 2 else 1.0
-                mix[k, :, l] = sign * patterns[:, i]
-        return mix.reshape(len(mix), -1) / math.sqrt(self._size)
+        """Return, for every degree, its columns of the table and their weights in the groups."""
+        mixes = []
+        for l in range(self._series.degree + 1):
+            columns = [k for k, pair in enumerate(self._series.pairs) if pair[0] == l]
+            sign = -1.0 if signs == "alternating" and l // 2 % 2 else 1.0
+            mix = np.zeros((len(columns), len(patterns)))
+            for row, k in enumerate(columns):
+                if self._series.pairs[k] not in plan.exact:
+                    mix[row] = sign * patterns[:, self._series.pairs[k][1]]
+            start = columns[0] if columns else 0
+            mixes.append((start, start + len(columns), frozen(mix / math.sqrt(self._size))))
+        return mixes
 
     @property
     def is_random(self):
@@ -128,9 +133,8 @@ class ZonalColumns:
         return [as_floating(columns[l] * table[:, k][:, None], name) for l, k in self._exact]
 
     def _random_columns(self, unit, table, xp, out, start):
-        mix = like(table, self._mix)
-        weights = as_floating(table @ mix, floating_name(unit))
-        weights = xp.reshape(weights, (table.shape[0], -1, self._series.degree + 1))
+        weights = [table[:, a:b] @ like(table, mix) for a, b, mix in self._mix]
+        weights = as_floating(xp.stack(weights, axis=2), floating_name(unit))
         if not self._fold:
             cosines = self._projection.project(unit, xp)
             sums = [

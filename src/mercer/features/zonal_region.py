@@ -12,7 +12,7 @@ from ..ops.norms import row_norms
 from ..ops.products import dense
 
 #: Norms of the sample that are kept.
-QUANTILES = 65
+QUANTILES = 64
 #: Differences of norms that are rounding, and rows from which on they tell of a sphere.
 SAME_NORM, SPHERE_ROWS = 1e-5, 8
 #: Numbers of a sample of rows that are looked at.
@@ -33,7 +33,7 @@ class Region:
         return float(self.norms[-1]) if self.domain == "sphere" else None
 
 
-def find_region(kernel, domain, sample):
+def find_region(kernel, domain, summary):
     """Return where rows lie, as far as it matters for a kernel.
 
     Parameters
@@ -42,33 +42,38 @@ def find_region(kernel, domain, sample):
         The kernel.
     domain : {"auto", "ball", "sphere"}
         What the user says.
-    sample : array or CSR of shape (n_samples, n_features)
-        Some of the rows.
+    summary : RowSummary
+        Of the rows.
 
     Examples
     --------
-    >>> find_region(Gaussian(), "auto", np.eye(9)).domain
+    >>> from mercer.kernels.lengthscale import RowSummary
+    >>> summary = RowSummary()
+    >>> summary.update(np.eye(9))
+    >>> find_region(Gaussian(), "auto", summary).domain
     'sphere'
     """
+    sample = summary.sample
     rows = dense(sample[: max(2, ENTRIES // sample.shape[1])]).astype(float)
     norms, center, found = row_norms(rows, np), None, "any"
     if on_sphere(kernel) and not is_angular(kernel):
-        found = _domain(kernel, domain, norms)
+        found = _domain(kernel, domain, summary)
         if found == "ball" and isinstance(kernel, Gaussian):
             center = rows.mean(axis=0)
             norms = row_norms(rows - center, np)
-    return Region(found, center, np.quantile(norms, np.linspace(0, 1, QUANTILES)))
+    # Middles of equal shares: a row or two far out do not decide.
+    return Region(found, center, np.quantile(norms, (np.arange(QUANTILES) + 0.5) / QUANTILES))
 
 
-def _domain(kernel, domain, norms):
-    lowest, highest = norms.min(), norms.max()
+def _domain(kernel, domain, summary):
+    lowest, highest = summary.norm_range
     same = highest > 0 and highest - lowest <= SAME_NORM * highest
     if domain == "sphere" and not same:
         raise ValueError(
             f"domain='sphere' needs rows of one norm, but those of X go from {lowest:.6g} to "
             f"{highest:.6g}; divide rows by their norms first, or use domain='ball'."
         )
-    if same and domain != "ball" and (domain == "sphere" or len(norms) >= SPHERE_ROWS):
+    if same and domain != "ball" and (domain == "sphere" or summary.n_rows >= SPHERE_ROWS):
         return "sphere"
     if isinstance(kernel, Isotropic) and not isinstance(kernel, Gaussian):
         raise ValueError(

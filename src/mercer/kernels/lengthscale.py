@@ -10,6 +10,7 @@ import numpy as np
 from .._array import as_floating, is_sparse, namespace
 from ..engine.sample import RowSample
 from ..ops.distances import manhattan_distances, squared_distances
+from ..ops.norms import row_norms
 
 #: The sample holds at most this many rows, and fewer where they are wide.
 SAMPLE_ROWS = 1000
@@ -18,8 +19,8 @@ SAMPLE_ROWS = 1000
 class RowSummary:
     """What lengthscale rules need to know of the rows seen so far.
 
-    Keeps the mean and variance of all entries, and a uniform sample of rows. Neither depends
-    on how the rows were cut into blocks.
+    Keeps the mean and variance of all entries, the range of the norms, and a uniform sample of
+    rows. None depends on how the rows were cut into blocks.
     """
 
     def __init__(self) -> None:
@@ -27,6 +28,7 @@ class RowSummary:
         self.n_features = 0
         self.mean = 0.0
         self.sum_of_squares = 0.0
+        self.norm_range = (np.inf, 0.0)
         self._sample = RowSample(SAMPLE_ROWS)
 
     def update(self, block: Any) -> None:
@@ -35,6 +37,9 @@ class RowSummary:
         self._add_moments(self.n_rows * self.n_features, size, *_moments(block))
         self.n_rows += block.shape[0]
         self.n_features = block.shape[1]
+        norms = row_norms(block, namespace(block))
+        low, high = self.norm_range
+        self.norm_range = (min(low, float(norms.min())), max(high, float(norms.max())))
         self._sample.add(block)
 
     def merge(self, other: RowSummary) -> None:
@@ -45,6 +50,8 @@ class RowSummary:
         size = other.n_rows * other.n_features
         self._add_moments(self.n_rows * self.n_features, size, other.mean, other.sum_of_squares)
         self.n_rows += other.n_rows
+        low, high = zip(self.norm_range, other.norm_range, strict=True)
+        self.norm_range = (min(low), max(high))
         self._sample.merge(other._sample)
 
     @property

@@ -1,7 +1,7 @@
 """The radial functions of kernels of norms and angles: k = Σ_l ⟨h_l(|x|), h_l(|y|)⟩ P_l(cos).
 
-A series lists its pairs (l, i), degree and number of the value, and gives the values
-h_(l, i) of all pairs at norms as one table.
+A series lists its pairs (l, i), degree and number of the value, degree after degree, and gives
+the values h_(l, i) of all pairs at norms as one table.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ from .zonal_coefficients import log_share, stable_degree, zonal_coefficients
 
 #: Degrees that are looked at, unless the user asks for more.
 LARGEST_DEGREE = 40
-#: Degrees of kernels of networks, whose coefficients fall slowly: in few columns and in many.
-NETWORK_DEGREE, WIDE_DEGREE, WIDE = 24, 12, 64
+#: Degrees of kernels of networks, whose coefficients fall slowly. More make the kernel more exact
+#: by little, and predictions worse where the target is smooth: random columns of high degrees are
+#: noise to a regression.
+NETWORK_DEGREE = 8
 
 
 class AngularSeries:
@@ -76,23 +78,30 @@ class PowerSeriesRadial:
     --------
     >>> series = PowerSeriesRadial(np.zeros(3), 3, 1.0, False)
     >>> series.pairs
-    [(0, 0), (1, 0), (0, 1), (2, 0)]
+    [(0, 0), (0, 1), (1, 0), (2, 0)]
     >>> (series.table(np.asarray([2.0]), np) ** 2).round(3)
-    array([[ 1.   ,  4.   ,  5.333, 10.667]])
+    array([[ 1.   ,  5.333,  4.   , 10.667]])
     """
 
     def __init__(
         self, log_taylor: np.ndarray, n_features: int, lengthscale: float, damped: bool
     ) -> None:
         self.degree = len(log_taylor) - 1
-        every = [(j - 2 * i, i) for j in range(self.degree + 1) for i in range(j // 2, -1, -1)]
+        degrees = range(self.degree + 1)
+        every = [(l, i) for l in degrees for i in range((self.degree - l) // 2 + 1)]
         kept = [p for p in every if n_features > 1 or p[0] < 2]
         self.pairs = [(l, i) for l, i in kept if np.isfinite(log_taylor[l + 2 * i])]
         self.order = 1 + max((i for _, i in self.pairs), default=0)
-        powers = np.asarray([l + 2 * i for l, i in self.pairs])
+        powers = np.asarray([l + 2 * i for l, i in self.pairs], dtype=np.int64)
         shares = [log_share(l, np.asarray(l + 2 * i), n_features) for l, i in self.pairs]
-        self._powers = frozen(powers.astype(float))
-        self._logs = frozen((log_taylor[powers] + np.asarray(shares)) / 2)
+        logs = (log_taylor[powers] + np.asarray(shares)) / 2
+        # An exponential for each power, not for each pair: that of its largest constant.
+        self._largest = frozen(
+            [logs[powers == j].max(initial=-np.inf) for j in range(self.degree + 1)]
+        )
+        constants = np.zeros((self.degree + 1, len(powers)))
+        constants[powers, np.arange(len(powers))] = np.exp(logs - self._largest[powers])
+        self._constants = frozen(constants)
         self._lengthscale = lengthscale
         self._damped = damped
 
@@ -101,14 +110,15 @@ class PowerSeriesRadial:
         r = as_floating(norms, "float64")
         positive = r > 0
         logs = xp.log(xp.where(positive, r, xp.ones_like(r))) - math.log(self._lengthscale)
-        powers = like(r, self._powers)[None, :]
-        exponents = like(r, self._logs)[None, :] + powers * logs[:, None]
+        powers = like(r, np.arange(self.degree + 1.0))[None, :]
+        exponents = like(r, self._largest)[None, :] + powers * logs[:, None]
         if self._damped:
             scaled = r / self._lengthscale
             exponents = exponents - (scaled * scaled / 2)[:, None]
         values = xp.exp(exponents)
         # A row of zeros has the constant only.
-        return xp.where(positive[:, None] | (powers == 0), values, xp.zeros_like(values))
+        values = xp.where(positive[:, None] | (powers == 0), values, xp.zeros_like(values))
+        return values @ like(r, self._constants)
 
 
 class GivenRadial:
@@ -238,7 +248,7 @@ def angular_coefficients(
         return zonal_coefficients(kernel, n_features, degree, radius)
     largest = LARGEST_DEGREE
     if isinstance(kernel, Angular):
-        largest = NETWORK_DEGREE if n_features < WIDE else WIDE_DEGREE
+        largest = NETWORK_DEGREE
     found = zonal_coefficients(
         kernel, n_features, stable_degree(kernel, n_features, largest), radius
     )

@@ -1,15 +1,21 @@
-"""What is learnt: ridge regression and classification on features, in one pass."""
+"""What learns: ridge machines in one pass, and kernel machines that learn features."""
 
 from .classifier import FeatureRidgeClassifier
+from .irkm import IRKMClassifier, IRKMRegressor
 from .kernel_classifier import KernelClassifier
 from .kernel_regressor import KernelRegressor
 from .regressor import FeatureRidge
 from .report import FitReport
+from .rfm import RFMClassifier, RFMRegressor
 
 __all__ = [
     "FeatureRidge",
     "FeatureRidgeClassifier",
     "FitReport",
+    "IRKMClassifier",
+    "IRKMRegressor",
     "KernelClassifier",
     "KernelRegressor",
+    "RFMClassifier",
+    "RFMRegressor",
 ]

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
+
+import numpy as np
+
+from .._array import is_numpy
 
 #: Degrees for which there are formulas in any dimension.
 ANY_DIMENSION = 2
@@ -69,30 +74,42 @@ def _sphere(unit: Any, degree: int, xp: Any) -> list[Any]:
     Y_lm is a polynomial q_lm of z times the real or imaginary part of (x + iy)^m, so that
     nothing is divided by the distance to the pole.
     """
+    starts, ahead, behind = _sphere_steps(degree)
+    if is_numpy(unit):
+        from ._jit.harmonics import sphere_columns
+
+        out = np.empty((unit.shape[0], (degree + 1) ** 2), dtype=unit.dtype)
+        sphere_columns(unit, out, starts, ahead, behind)
+        return [out[:, l * l : (l + 1) ** 2] for l in range(degree + 1)]
     x, y, z = unit[:, 0], unit[:, 1], unit[:, 2]
     found: list[list[Any]] = [[] for _ in range(degree + 1)]
     cosine, sine = x * 0 + 1.0, x * 0
-    start = 1.0
     for m in range(degree + 1):
         if m > 0:
             cosine, sine = cosine * x - sine * y, sine * x + cosine * y
-            start *= math.sqrt((2 * m + 1) / (2 * m)) * (math.sqrt(2.0) if m == 1 else 1.0)
-        before, now = None, x * 0 + start
+        before, now = x * 0, x * 0 + float(starts[m])
         for l in range(m, degree + 1):
             scaled = now * (2 * l + 1) ** -0.5
             found[l] += [scaled] if m == 0 else [scaled * cosine, scaled * sine]
-            before, now = now, _next(z, now, before, l, m)
+            value = float(ahead[l, m]) * (z * now) - float(behind[l, m]) * before
+            before, now = now, value
     return [xp.stack(columns, axis=1) for columns in found]
 
 
-def _next(z: Any, now: Any, before: Any, l: int, m: int) -> Any:
-    """Return q_(l+1, m) from q_lm and q_(l-1, m)."""
-    k = l + 1
-    factor = (2 * k + 1) / ((k - m) * (k + m))
-    value = math.sqrt(factor * (2 * k - 1)) * (z * now)
-    if before is None:
-        return value
-    return value - math.sqrt(factor * (k - 1 - m) * (k - 1 + m) / (2 * k - 3)) * before
+@lru_cache(maxsize=8)
+def _sphere_steps(degree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return q_mm for every m, and the coefficients of the recurrence over l."""
+    m = np.arange(degree + 1)
+    ratios = np.sqrt((2 * m[1:] + 1) / (2 * m[1:]))
+    starts = np.concatenate([[1.0], math.sqrt(2.0) * np.cumprod(ratios)])
+    ahead, behind = np.zeros((2, degree + 1, degree + 1))
+    for l in range(degree + 1):
+        own, k = np.arange(l + 1), l + 1
+        factor = (2 * k + 1) / ((k - own) * (k + own))
+        ahead[l, : l + 1] = np.sqrt(factor * (2 * k - 1))
+        if l > 0:
+            behind[l, :l] = np.sqrt(factor[:l] * (l - own[:l]) * (l + own[:l]) / (2 * l - 1))
+    return starts, ahead, behind
 
 
 def _quadratic(unit: Any, xp: Any) -> Any:

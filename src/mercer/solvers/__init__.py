@@ -1,11 +1,14 @@
 """Statistics to coefficients: ridge regression from sums that one pass has gathered."""
 
+from .kernel_ridge import KernelSolution, solve_kernel
 from .ridge import Problem, Solution, solve, solve_primal
 from .statistics import Moments, RidgeStatistics
-from .systems import DualSystem, OrthogonalSystem, PrimalSystem
+from .systems import DualSystem, GivenSystem, OrthogonalSystem, PrimalSystem
 
 __all__ = [
     "DualSystem",
+    "GivenSystem",
+    "KernelSolution",
     "Moments",
     "OrthogonalSystem",
     "PrimalSystem",
@@ -13,5 +16,6 @@ __all__ = [
     "RidgeStatistics",
     "Solution",
     "solve",
+    "solve_kernel",
     "solve_primal",
 ]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from .statistics import RidgeStatistics
-from .systems import PrimalSystem, System
+from .statistics import Moments, RidgeStatistics
+from .systems import GivenSystem, PrimalSystem, System
 
 #: The default grid: λ over the mean eigenvalue of the features.
 GRID = np.logspace(-8, 2, 31)
@@ -18,6 +19,8 @@ GRID = np.logspace(-8, 2, 31)
 KNOWN = 10.0
 #: Below this share of the largest eigenvalue the normal equations lose the coefficients.
 TRUSTED = 1e-10
+#: Features from which on a single λ is worth a decomposition of its own.
+MANY = 512
 
 
 @dataclass(frozen=True)
@@ -161,7 +164,8 @@ def solve(
     for lam in np.unique(chosen):
         own = chosen == lam
         rss[own] = system.residual_squares(lam)[own]
-        freedom[own] = degrees_of_freedom(system.eigenvalues, lam)
+        known = getattr(system, "freedom", None)
+        freedom[own] = known or degrees_of_freedom(system.eigenvalues, lam)
     left = np.maximum(totals.counted - freedom - problem.intercept, 1.0)
     z_mean, y_mean = totals.means(problem.intercept)
     smallest, largest = float(chosen.min()), float(system.eigenvalues[-1])
@@ -211,14 +215,37 @@ def solve_primal(statistics: RidgeStatistics, problem: Problem | None = None) ->
     """
     problem = problem or Problem()
     totals = statistics.total()
-    gram, cross, squares = totals.centred(problem.intercept)
-    system = PrimalSystem(gram, cross, squares)
+    system = normal_equations(totals, problem)
     held_out = None
     if statistics.n_folds:
         lams = problem.candidates(system.eigenvalues, statistics.n_features, totals.rounding)
         if len(lams) > 1:
             held_out = "cv", cv_scores(statistics, lams, problem)
     return solve(system, totals, problem, held_out)
+
+
+def normal_equations(totals: Moments, problem: Problem) -> System:
+    """Return the normal equations, decomposed for one λ or for all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.solvers import Moments
+    >>> moments = Moments(2, 1)
+    >>> moments.add(np.eye(2), np.ones((2, 1)))
+    >>> type(normal_equations(moments, Problem())).__name__
+    'PrimalSystem'
+    """
+    gram, cross, squares = totals.centred(problem.intercept)
+    given = np.ravel(problem.lam) if problem.lam is not None else np.empty(0)
+    if given.size == 1 and len(gram) >= MANY:
+        lam = float(given[0])
+        size = float(np.trace(gram)) / len(gram)
+        # Above what rounding hides; below, eigenvalues tell more.
+        if lam > max(TRUSTED, totals.rounding) * size:
+            with suppress(np.linalg.LinAlgError):
+                return GivenSystem(gram, cross, squares, lam)
+    return PrimalSystem(gram, cross, squares)
 
 
 def degrees_of_freedom(eigenvalues: np.ndarray, lam: float) -> float:

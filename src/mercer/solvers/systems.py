@@ -1,4 +1,4 @@
-"""Three ways to the same ridge solution: normal equations, dual, and QR.
+"""Ways to the same ridge solution: normal equations, dual, and QR.
 
 Each knows the eigenvalues of S, the residual sum of squares for any λ, and the
 coefficients; which of them is used changes time and precision, not the answer.
@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
+import scipy.linalg
 
 from .path import Path
 
@@ -66,6 +67,67 @@ class PrimalSystem:
     def coefficients(self, lams: np.ndarray) -> np.ndarray:
         """Return θ for a λ of every target."""
         return self._path.solve(lams)
+
+
+class GivenSystem:
+    """The normal equations for one λ: a Cholesky decomposition in place of all eigenvalues.
+
+    Parameters
+    ----------
+    gram, cross, squares
+        As in :class:`PrimalSystem`; nothing is overwritten.
+    lam : float
+        The ridge parameter; above what rounding leaves undecided.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.solvers import GivenSystem
+    >>> system = GivenSystem(np.diag([3.0, 1.0]), np.ones((2, 1)), np.array([9.0]), 1.0)
+    >>> system.coefficients(np.array([1.0])).ravel(), system.freedom
+    (array([0.25, 0.5 ]), 1.25)
+    """
+
+    name = "primal"
+
+    def __init__(
+        self, gram: np.ndarray, cross: np.ndarray, squares: np.ndarray, lam: float
+    ) -> None:
+        A = np.array(gram.T, order="F")
+        A[np.diag_indices_from(A)] += lam
+        factor, failed = scipy.linalg.lapack.dpotrf(A, lower=1, overwrite_a=1)
+        if failed:
+            raise np.linalg.LinAlgError(f"S + λ is not positive definite for λ = {lam:.3g}")
+        self._coef = scipy.linalg.cho_solve((factor, True), cross)
+        self._residual = squares - 2 * np.sum(self._coef * cross, axis=0)
+        self._residual += np.sum(self._coef * (cross - lam * self._coef), axis=0)
+        self._squares = squares
+        inverse, _ = scipy.linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
+        #: The trace of S (S + λ)⁻¹.
+        self.freedom = float(len(gram) - lam * np.trace(inverse))
+        #: The largest only.
+        self.eigenvalues = np.asarray([_largest(gram)])
+
+    def residual_squares(self, lam: float) -> np.ndarray:
+        """Return RSS(λ) for every target, from the statistics alone."""
+        return np.maximum(self._residual, 1e-12 * self._squares)
+
+    def coefficients(self, lams: np.ndarray) -> np.ndarray:
+        """Return θ."""
+        return np.asarray(self._coef)
+
+
+def _largest(S: np.ndarray) -> float:
+    """Return the largest eigenvalue, to a percent or so, by powers of the matrix."""
+    vector = np.abs(S).sum(axis=0)
+    value = 0.0
+    for _ in range(20):
+        norm = float(np.linalg.norm(vector))
+        if norm == 0:
+            return 0.0
+        vector = S @ (vector / norm)
+        value = float(np.linalg.norm(vector))
+    return value
 
 
 class DualSystem:

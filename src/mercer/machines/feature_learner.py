@@ -1,0 +1,321 @@
+"""Kernel machines that learn which columns, or directions, matter: the loop they share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from .._random import Stream, seed_of
+from .._sklearn import (
+    RANDOM_STATE,
+    Interval,
+    StrOptions,
+    check_is_fitted,
+    check_rows,
+    checked,
+)
+from ..engine.progress import Progress
+from ..engine.sample import RowSample
+from ..engine.streams import from_stream, is_stream, learning_rows, sliced
+from ..kernels import Gaussian, Kernel, Laplace
+from ..kernels.derivatives import has_slopes
+from .standardized import Standardized, dense_block, scales_of
+from .weighted_fits import ExactFit, FourierFit, NystromFit
+from .weights import Rule
+
+#: Rows up to which the kernel matrix of all of them is affordable.
+EXACT_ROWS = 5000
+#: Features, or landmarks, for more rows.
+COMPONENTS = 2048
+#: Candidates for the ridge parameter, for kernels that are 1 at distance 0.
+RIDGES = np.logspace(-6, 1, 8)
+
+CONSTRAINTS = {
+    "kernel": [Kernel, None],
+    "alpha": [Interval(Real, 0, 1, closed="both")],
+    "safeguard": [Interval(Real, 0, None, closed="neither")],
+    "n_iterations": [Interval(Integral, 0, None, closed="left")],
+    "ridge": [Interval(Real, 0, None, closed="neither"), StrOptions({"loo"})],
+    "negative": [StrOptions({"clip", "shift"})],
+    "solver": [StrOptions({"auto", "exact", "features", "nystrom"})],
+    "n_components": [Interval(Integral, 1, None, closed="left")],
+    "fresh": ["boolean"],
+    "batch_size": [Interval(Integral, 2, None, closed="left"), None],
+    "patience": [Interval(Integral, 1, None, closed="left"), None],
+    "standardize": ["boolean"],
+    "warm_start": ["boolean"],
+    "random_state": RANDOM_STATE,
+}
+
+
+class FeatureLearner(TransformerMixin, BaseEstimator):
+    """The loop of :class:`IRKMRegressor` and its like; a subclass knows targets and weights."""
+
+    _parameter_constraints: dict = CONSTRAINTS
+    _weights_class: type
+
+    def __init__(
+        self,
+        kernel=None,
+        *,
+        alpha=0.5,
+        safeguard=3e-3,
+        n_iterations=10,
+        ridge="loo",
+        negative="clip",
+        solver="auto",
+        n_components=COMPONENTS,
+        fresh=False,
+        batch_size=None,
+        patience=5,
+        standardize=True,
+        warm_start=False,
+        random_state=None,
+    ):
+        self.kernel = kernel
+        self.alpha = alpha
+        self.safeguard = safeguard
+        self.n_iterations = n_iterations
+        self.ridge = ridge
+        self.negative = negative
+        self.solver = solver
+        self.n_components = n_components
+        self.fresh = fresh
+        self.batch_size = batch_size
+        self.patience = patience
+        self.standardize = standardize
+        self.warm_start = warm_start
+        self.random_state = random_state
+
+    def _learn(self, X, y, sample_weight):
+        """Run the loop on rows, a stream, or what gives fresh rows."""
+        seed = seed_of(self.random_state)
+        source = self._fresh_blocks(X, y, sample_weight, seed) if self.fresh else None
+        if source is None:
+            blocks = self._blocks(X, y, sample_weight)
+        else:
+            first = next(source)
+            blocks = self._known(first)
+        scales, n_rows = scales_of(blocks(), self.standardize)
+        if n_rows < 2:
+            raise ValueError(f"At least two rows are needed, but n_samples={n_rows}.")
+        if self.warm_start and hasattr(self, "_weights"):
+            scales, weights = self._scales, self._weights
+        else:
+            weights = self._weights_class.equal(self.n_features_in_)
+        data = Standardized(blocks, scales, n_rows)
+        fit, kernel = self._fit_of(data, scales, seed)
+        rule = Rule(self.alpha, self.safeguard, self.negative)
+        history, best, since = [], None, 0
+        with Progress("learning features", self.n_iterations + 1) as progress:
+            for step in range(self.n_iterations + 1):
+                if step and source is not None:
+                    blocks = self._known(next(source))
+                    data = Standardized(blocks, scales, _count(blocks()))
+                result = fit.run(data, weights)
+                history.append(_entry(step, result, weights))
+                progress.advance(1)
+                since += 1
+                if best is None or result.error < best[0]:
+                    best, since = (result.error, step, weights, result), 0
+                if self.patience is not None and since >= self.patience:
+                    break
+                if step < self.n_iterations and scales.n_varying:
+                    weights = weights.updated(result.E, result.D, rule)
+        self._keep(kernel, scales, best, history)
+        return self
+
+    def _keep(self, kernel, scales, best, history):
+        error, step, weights, result = best
+        self.kernel_, self._scales, self._weights = kernel, scales, weights
+        self._predictor = result.predictor
+        self.ridge_, self.left_out_error_ = result.lam, error
+        self.best_iteration_, self.n_iter_ = step, len(history) - 1
+        self.history_ = history
+        self.feature_importances_ = weights.importances()
+
+    def _fit_of(self, data, scales, seed):
+        """Return what does a step, and its kernel."""
+        d = self.n_features_in_
+        kernel = self._known_kernel(scales)
+        lams = RIDGES * _at_zero(kernel, scales) if self.ridge == "loo" else [self.ridge]
+        self.solver_, self.solver_reason_ = self._chosen(data.n_rows, kernel)
+        if self.solver_ == "exact":
+            return ExactFit(kernel, lams), kernel
+        if self.solver_ == "features":
+            return FourierFit(kernel, lams, d, self.n_components, seed), kernel
+        sample = RowSample(self.n_components)
+        for X, _, _ in data.blocks(d):
+            sample.add(X)
+        return NystromFit(kernel, lams, sample.columns[0].astype(float)), kernel
+
+    def _known_kernel(self, scales):
+        if self.kernel is None:
+            # As wide as typical rows are long: √d for standardised columns.
+            total = float(np.sqrt(np.sum(scales.spread**2)))
+            return Laplace(total if total > 0 else 1.0)
+        kernel = checked(self.kernel)
+        if kernel._needs_data():
+            raise ValueError(
+                f"kernel={kernel!r} takes its lengthscale from data; give a number (rows are "
+                "standardised, so that √d is a typical one), or None for that."
+            )
+        if not has_slopes(kernel):
+            raise ValueError(
+                f"kernel={kernel!r} has no known derivatives; use Laplace, Gaussian, Matern, "
+                "Exponential, Polynomial or NTK."
+            )
+        return kernel
+
+    def _chosen(self, n_rows, kernel):
+        if self.solver == "features" and not isinstance(kernel, Gaussian):
+            raise ValueError(
+                f"solver='features' needs a Gaussian kernel, but kernel={kernel!r}: gradients of "
+                "its random features have no finite variance; use solver='nystrom'."
+            )
+        if self.solver != "auto":
+            return self.solver, "as you asked for"
+        if n_rows <= EXACT_ROWS:
+            return "exact", f"{n_rows:,} rows have an affordable kernel matrix"
+        why = f"{n_rows:,} rows are more than {EXACT_ROWS:,}"
+        if isinstance(kernel, Gaussian):
+            return "features", f"{why}, and the kernel is Gaussian"
+        return "nystrom", f"{why}, and random features suit the Gaussian kernel only"
+
+    def _blocks(self, X, y, sample_weight):
+        """Return a function that yields checked blocks of all rows."""
+        if not is_stream(X):
+            X = check_rows(X, owner=self, reset=True)
+            Y = self._encode(y, X.shape[0], first=True)
+            weights = self._row_weights(y, sample_weight)
+            return lambda: iter([(X, Y, weights)])
+        if isinstance(X, Iterator):
+            raise ValueError(
+                "The rows are looked at twice in every iteration, and an iterator can be read "
+                "once only; give a list of blocks or a TableStream, or fresh=True."
+            )
+
+        def blocks():
+            for number, block in enumerate(from_stream(X)):
+                yield self._checked_block(block, number == 0 and not self._encoded)
+
+        self._encoded = False
+        for block in from_stream(X):
+            self._checked_block(block, True)
+            break
+        return blocks
+
+    def _checked_block(self, block, first):
+        X = check_rows(block[0], owner=self, reset=first)
+        Y = self._encode(block[1], X.shape[0], first=first)
+        self._encoded = True
+        return X, Y, self._row_weights(block[1], block[2])
+
+    def _fresh_blocks(self, X, y, sample_weight, seed):
+        """Yield a block of fresh rows for every iteration."""
+        self._encoded = False
+        stream, size = Stream(seed).child("fresh"), self.batch_size
+        if hasattr(X, "sample") or callable(X):
+            draw = X.sample if hasattr(X, "sample") else X
+            if size is None:
+                raise ValueError("fresh=True with a sampler needs batch_size, the rows of a step.")
+            blocks = (draw(size, stream.child(k).generator()) for k in range(10**9))
+            source = ((*block, None) for block in blocks)
+        elif is_stream(X):
+            source = from_stream(X)
+        else:
+            rows = check_rows(X)
+            n_steps = self.n_iterations + 1
+            size = max(1, rows.shape[0] // n_steps) if size is None else size
+            order = stream.generator().permutation(rows.shape[0])
+            parts = [order[k * size : (k + 1) * size] for k in range(n_steps)]
+            source = (_picked(rows, y, sample_weight, part) for part in parts)
+        for number, block in enumerate(source):
+            yield self._checked_block(block, number == 0)
+        raise ValueError(
+            f"There are fewer blocks of fresh rows than the {self.n_iterations + 1} that "
+            f"n_iterations={self.n_iterations} takes; give more, or fewer iterations."
+        )
+
+    @staticmethod
+    def _known(block):
+        return lambda: iter([block])
+
+    def transform(self, X):
+        """Return rows with the columns (or directions) weighted as they were learnt.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        rows : array of shape (n_samples, n_features)
+            Standardised and reweighted: distances between them are those of the machine.
+        """
+        check_is_fitted(self, "history_")
+        X = check_rows(X, owner=self)
+        found = [self._weighted(block.X) for block in self._cut(X)]
+        return np.concatenate(found)
+
+    def _cut(self, X):
+        return sliced(X, np.empty(X.shape[0]), None, learning_rows(2 * X.shape[1], 8))
+
+    def _weighted(self, block):
+        return self._weights.reweighted(self._scales.rows(dense_block(block)))
+
+    def _predicted(self, X):
+        """Return predictions of shape (n_rows, n_targets), in the unit of the targets."""
+        check_is_fitted(self, "history_")
+        X = check_rows(X, owner=self)
+        found = [self._predictor(self._weighted(block.X).astype(float)) for block in self._cut(X)]
+        return self._scales.original(np.concatenate(found))
+
+    def get_feature_names_out(self, input_features=None):
+        """Return the names of the reweighted columns.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        names : array of str
+        """
+        check_is_fitted(self, "history_")
+        name = type(self).__name__.lower()
+        return np.asarray([f"{name}{k}" for k in range(self.n_features_in_)], dtype=object)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _entry(step, result, weights):
+    """Return what is kept of an iteration."""
+    return {
+        "iteration": step,
+        "error": result.error,
+        "ridge": result.lam,
+        "importances": weights.importances(),
+    }
+
+
+def _at_zero(kernel, scales):
+    """Return k(x, x) of a typical row, the unit of ridge parameters."""
+    typical = np.where(scales.spread > 0, scales.spread, 0.0)[None, :]
+    return float(kernel.diag(typical if typical.any() else np.ones_like(typical))[0])
+
+
+def _count(blocks):
+    return sum(block[0].shape[0] for block in blocks)
+
+
+def _picked(X, y, sample_weight, rows):
+    weights = None if sample_weight is None else np.asarray(sample_weight)[rows]
+    return X[rows], np.asarray(y)[rows], weights

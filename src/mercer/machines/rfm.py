@@ -1,0 +1,180 @@
+"""Recursive feature machines: a matrix in the distance, that finds directions."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from .._sklearn import fit_context
+from .feature_learner import CONSTRAINTS, FeatureLearner
+from .learner_targets import ClassLearner, Numbers
+from .weights import Metric
+
+
+class _Directions:
+    """What a learnt matrix tells."""
+
+    @property
+    def metric_(self):
+        """The matrix of the distance."""
+        return self._weights.value
+
+    @property
+    def components_(self):
+        """The directions that matter, as rows, the most important first."""
+        return np.linalg.eigh(self.metric_)[1].T[::-1]
+
+
+class RFMRegressor(_Directions, Numbers, RegressorMixin, FeatureLearner):
+    r"""Kernel regression that learns which directions matter.
+
+    The kernel is :math:`k(M^{1/2} x, M^{1/2} y)`. After every fit the matrix M becomes a mix
+    of the average outer product of the gradients [1]_ and of the derivative of the norm of
+    the fit by M, its negative part cut off.
+
+    Parameters
+    ----------
+    kernel, alpha, safeguard, ridge, negative, solver, n_components, fresh, batch_size, \
+patience, standardize, warm_start, random_state
+        As in :class:`IRKMRegressor`.
+    n_iterations : int, default=20
+        How often the matrix is updated, at most.
+
+    Attributes
+    ----------
+    metric_ : array of shape (n_features, n_features)
+        The matrix M of the best iteration; its trace is the number of columns.
+    components_ : array of shape (n_features, n_features)
+        Its eigenvectors as rows, that of the largest eigenvalue first.
+    feature_importances_ : array of shape (n_features,)
+        Shares of the columns in the trace.
+    history_ : list of dict
+        Error, ridge parameter and importances of every iteration.
+    best_iteration_, left_out_error_, ridge_, solver_, solver_reason_, kernel_
+        As in :class:`IRKMRegressor`.
+
+    References
+    ----------
+    .. [1] A. Radhakrishnan, D. Beaglehole, P. Pandit and M. Belkin, "Mechanism for feature
+       learning in neural networks and backpropagation-free machine learning models",
+       Science 2024.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import RFMRegressor
+    >>> X = np.random.default_rng(0).standard_normal((400, 10))
+    >>> direction = np.ones(10) / 10**0.5
+    >>> model = RFMRegressor(random_state=0).fit(X, np.sin(2 * X @ direction))
+    >>> bool(abs(model.components_[0] @ direction) > 0.98)
+    True
+    """
+
+    _weights_class = Metric
+    _parameter_constraints = CONSTRAINTS
+
+    def __init__(
+        self,
+        kernel=None,
+        *,
+        alpha=0.5,
+        safeguard=3e-3,
+        n_iterations=20,
+        ridge="loo",
+        negative="clip",
+        solver="auto",
+        n_components=2048,
+        fresh=False,
+        batch_size=None,
+        patience=5,
+        standardize=True,
+        warm_start=False,
+        random_state=None,
+    ):
+        super().__init__(
+            kernel,
+            alpha=alpha,
+            safeguard=safeguard,
+            n_iterations=n_iterations,
+            ridge=ridge,
+            negative=negative,
+            solver=solver,
+            n_components=n_components,
+            fresh=fresh,
+            batch_size=batch_size,
+            patience=patience,
+            standardize=standardize,
+            warm_start=warm_start,
+            random_state=random_state,
+        )
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None, sample_weight=None):
+        """Learn a matrix and a function.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features), a list of blocks, or a sampler
+            As in :meth:`IRKMRegressor.fit`.
+        y : array of shape (n_samples,) or (n_samples, n_targets)
+            Targets; ``None`` where X brings them.
+        sample_weight : array of shape (n_samples,), default=None
+            How many times each row counts.
+
+        Returns
+        -------
+        self
+        """
+        return self._learn(X, y, sample_weight)
+
+
+class RFMClassifier(_Directions, ClassLearner):
+    """Kernel classification that learns which directions matter.
+
+    Squared loss on codes of the classes; everything else as in :class:`RFMRegressor`.
+
+    Parameters
+    ----------
+    kernel, alpha, safeguard, n_iterations, ridge, negative, solver, n_components, fresh, \
+batch_size, patience, standardize, warm_start, random_state
+        As in :class:`RFMRegressor`; the default of ``n_iterations`` is 10.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels.
+    metric_, components_, feature_importances_, history_
+        As in :class:`RFMRegressor`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import RFMClassifier
+    >>> X = np.random.default_rng(0).standard_normal((300, 6))
+    >>> y = abs(X[:, 0] + X[:, 1]) > 1
+    >>> bool(RFMClassifier(random_state=0).fit(X, y).score(X, y) > 0.95)
+    True
+    """
+
+    _weights_class = Metric
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None, sample_weight=None):
+        """Learn a matrix and a function.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features), a list of blocks, or a sampler
+            As in :meth:`IRKMRegressor.fit`.
+        y : array of shape (n_samples,)
+            Labels; ``None`` where X brings them.
+        sample_weight : array of shape (n_samples,), default=None
+            How many times each row counts.
+
+        Returns
+        -------
+        self
+        """
+        return self._learn(X, y, sample_weight)

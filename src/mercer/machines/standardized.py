@@ -1,0 +1,156 @@
+"""Rows with targets, standardised, as often as a machine asks for them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._array import floating_name, to_numpy
+from ..engine.blocks import take
+from ..engine.streams import as_weights, learning_rows, sliced
+from ..ops.products import dense
+
+#: Spread of a column, over its mean, that is rounding.
+ROUNDING = 1e-12
+
+
+class Spread:
+    """Weighted means and squared deviations of columns, added up block by block.
+
+    Examples
+    --------
+    >>> spread = Spread()
+    >>> spread.add(np.asarray([[1.0], [3.0]]))
+    >>> spread.add(np.asarray([[2.0]]))
+    >>> float(spread.mean[0]), float(spread.deviation()[0].round(4))
+    (2.0, 0.8165)
+    """
+
+    def __init__(self):
+        self.weight, self.mean, self._squares = 0.0, 0.0, 0.0
+
+    def add(self, block, weights=None):
+        """Add a block of rows."""
+        weights = np.ones(len(block)) if weights is None else weights
+        total = float(weights.sum())
+        if total == 0:
+            return
+        mean = weights @ block / total
+        shift = mean - self.mean
+        together = self.weight + total
+        self._squares = self._squares + weights @ (block - mean) ** 2
+        self._squares = self._squares + shift**2 * (self.weight * total / together)
+        self.mean = self.mean + shift * (total / together)
+        self.weight = together
+
+    def deviation(self):
+        """Return the standard deviations, 0 for what is rounding."""
+        found = np.sqrt(self._squares / self.weight)
+        return np.where(found <= ROUNDING * abs(self.mean), 0.0, found)
+
+
+class Scales:
+    """Means and standard deviations of columns and targets.
+
+    Parameters
+    ----------
+    columns, targets : Spread
+        Of the rows and of their targets.
+    standardize : bool
+        Whether columns are scaled; targets always are.
+
+    Examples
+    --------
+    >>> columns, targets = Spread(), Spread()
+    >>> columns.add(np.asarray([[1.0], [3.0]]))
+    >>> targets.add(np.asarray([[0.0], [4.0]]))
+    >>> Scales(columns, targets, True).rows(np.asarray([[3.0]]))
+    array([[1.]])
+    """
+
+    def __init__(self, columns, targets, standardize):
+        spread = columns.deviation()
+        self.center = columns.mean if standardize else np.zeros_like(spread)
+        self.scale = np.where(spread > 0, spread, 1.0) if standardize else np.ones_like(spread)
+        self.spread = spread / self.scale
+        self.target_center = targets.mean
+        deviation = targets.deviation()
+        self.n_varying = int(np.sum(deviation > 0))
+        self.target_scale = np.where(deviation > 0, deviation, 1.0)
+
+    def rows(self, X):
+        """Return rows of mean 0 and spread 1."""
+        return (X - self.center.astype(X.dtype)) / self.scale.astype(X.dtype)
+
+    def targets(self, Y):
+        """Return targets of mean 0 and spread 1."""
+        return (Y - self.target_center) / self.target_scale
+
+    def original(self, predicted):
+        """Return predictions in the unit of the targets."""
+        return predicted * self.target_scale + self.target_center
+
+
+class Standardized:
+    """Rows, targets and weights in blocks of any size, again and again.
+
+    Parameters
+    ----------
+    source : callable
+        Called for a new iterator over blocks of checked rows, targets and weights.
+    scales : Scales
+        How to standardise them.
+    n_rows : int
+        How many rows come.
+    """
+
+    def __init__(self, source, scales, n_rows):
+        self._source, self._scales, self.n_rows = source, scales, n_rows
+
+    def variance(self):
+        """Return the variance of all targets, once standardised."""
+        return float(max(self._scales.n_varying, 1))
+
+    def blocks(self, width):
+        """Yield blocks whose features, ``width`` numbers a row, are a handful."""
+        for X, Y, weights in self._source():
+            rows = learning_rows(width + X.shape[1], 8)
+            for block in sliced(X, Y, as_weights(weights, X.shape[0]), rows):
+                X = self._scales.rows(dense_block(block.X))
+                yield X, self._scales.targets(block.y), block.weights
+
+    def whole(self):
+        """Return all rows as one block, in float64."""
+        parts = list(self.blocks(1))
+        X = np.concatenate([part[0] for part in parts]).astype(float, copy=False)
+        Y = np.concatenate([part[1] for part in parts])
+        weights = [part[2] for part in parts]
+        return X, Y, None if weights[0] is None else np.concatenate(weights)
+
+
+def scales_of(blocks, standardize):
+    """Return the scales of blocks of rows and targets, and how many rows there are.
+
+    Examples
+    --------
+    >>> scales_of([(np.eye(2), np.ones((2, 1)), None)], True)[1]
+    2
+    """
+    columns, targets, n_rows = Spread(), Spread(), 0
+    for X, Y, weights in blocks:
+        weights = as_weights(weights, X.shape[0])
+        for block in sliced(X, Y, weights, learning_rows(X.shape[1], 8)):
+            columns.add(dense_block(block.X).astype(float), block.weights)
+            targets.add(block.y, block.weights)
+            n_rows += len(block.y)
+    return Scales(columns, targets, standardize), n_rows
+
+
+def dense_block(X):
+    """Return a block of rows of any library as a dense NumPy array of floats.
+
+    Examples
+    --------
+    >>> dense_block(np.asarray([[1]], dtype="int8"))
+    array([[1.]], dtype=float32)
+    """
+    return to_numpy(dense(take(X, 0, X.shape[0], floating_name(X))))

@@ -1,0 +1,241 @@
+"""One step of a machine that learns features: a fit with weights, its gradients and derivatives.
+
+Three ways to the same: with the kernel matrix of all rows, with random Fourier features, and
+with the kernel functions of some rows (Nyström). The last two pass over the rows twice and hold
+no more than a block of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg
+
+from ..features.fourier import RandomFourier
+from ..kernels.derivatives import derivative_norm, gradient_and_norm, mean_squared_gradients
+from ..solvers import Problem, RidgeStatistics, solve_kernel, solve_primal
+
+#: Raises the diagonal of the landmarks' kernel matrix, so that it can be decomposed.
+JITTER = 1e-12
+
+
+class Fit(NamedTuple):
+    """What a step gives: predictions, how good they are, and what the next weights need."""
+
+    predictor: Any
+    error: float
+    lam: float
+    E: np.ndarray
+    D: np.ndarray
+
+
+class KernelFunctions:
+    """Predictions b + Σ_i c_i k(x, x_i) for reweighted rows.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    rows : array of shape (n_rows, n_features)
+        The rows of the kernel functions, reweighted.
+    coef : array of shape (n_rows, n_targets)
+        Their coefficients.
+    intercept : array of shape (n_targets,)
+        The constants b.
+    """
+
+    def __init__(self, kernel, rows, coef, intercept):
+        self.kernel, self.rows, self.coef, self.intercept = kernel, rows, coef, intercept
+
+    def __call__(self, X):
+        """Return predictions for reweighted rows."""
+        return self.kernel.matvec(X, self.coef, self.rows) + self.intercept
+
+
+class FourierFunctions:
+    """Predictions from random Fourier features of reweighted rows.
+
+    Parameters
+    ----------
+    features : RandomFourier
+        The features.
+    coef : array of shape (n_components, n_targets)
+        Their coefficients.
+    intercept : array of shape (n_targets,)
+        The constants.
+    """
+
+    def __init__(self, features, coef, intercept):
+        self.features, self.coef, self.intercept = features, coef, intercept
+
+    def __call__(self, X):
+        """Return predictions for reweighted rows."""
+        Z = self.features.transform(X)
+        return np.asarray(Z @ self.coef.astype(Z.dtype), dtype=float) + self.intercept
+
+
+class ExactFit:
+    """A step with the kernel matrix of all rows.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel of reweighted rows.
+    lams : array
+        The ridge parameter, or candidates, of which leave-one-out chooses.
+    """
+
+    def __init__(self, kernel, lams):
+        self._kernel, self._lams = kernel, np.atleast_1d(lams)
+        self._last = None
+
+    def run(self, data, weights):
+        """Return the fit of the rows of ``data`` with weights of the columns."""
+        X, Y, row_weights = data.whole()
+        rows = weights.reweighted(X)
+        K = self._kernel(rows)
+        solution = solve_kernel(K, Y, self._candidates(), row_weights)
+        self._last = solution.lam
+        E, D = gradient_and_norm(self._kernel, rows, K, solution.coef, weights.matrix)
+        squares = solution.left_out**2
+        error = float(np.average(squares.sum(axis=1), weights=row_weights)) / data.variance()
+        predictor = KernelFunctions(self._kernel, rows, solution.coef, solution.intercept)
+        return Fit(predictor, error, solution.lam, E, D / len(rows))
+
+    def _candidates(self):
+        """Return all candidates at first, then the last choice and its neighbours."""
+        if self._last is None or len(self._lams) == 1:
+            return self._lams
+        k = int(np.searchsorted(self._lams, self._last))
+        return self._lams[max(0, k - 1) : k + 2]
+
+
+class _TwoPasses:
+    """A step that looks at the rows twice: for the coefficients, and for the derivatives."""
+
+    def __init__(self, kernel, lams):
+        lams = np.atleast_1d(lams)
+        self._kernel = kernel
+        self._problem = Problem(lam=float(lams[0]) if len(lams) == 1 else None)
+
+    def _solved(self, data, weights, features, size):
+        """Return the ridge solution of features of reweighted rows."""
+        statistics = None
+        for X, Y, row_weights in data.blocks(size):
+            Z = features(weights.reweighted(X))
+            if statistics is None:
+                statistics = RidgeStatistics(Z.shape[1], Y.shape[1])
+            statistics.add(Z, Y, row_weights)
+        return solve_primal(statistics, self._problem)
+
+    @staticmethod
+    def _error(solution, data):
+        """Return the error that generalised cross-validation expects, over the variance."""
+        left = np.maximum(1 - solution.degrees_of_freedom / data.n_rows, 1e-3)
+        return float(np.sum(solution.residual / left**2)) / data.variance()
+
+    @staticmethod
+    def _dual(Y, predicted, row_weights, lam):
+        beta = (Y - predicted) / lam
+        return beta if row_weights is None else beta * row_weights[:, None]
+
+
+class FourierFit(_TwoPasses):
+    """A step with random Fourier features of a Gaussian kernel.
+
+    Parameters
+    ----------
+    kernel : Gaussian
+        The kernel.
+    lams : array
+        The ridge parameter; several leave the choice to generalised cross-validation.
+    n_features, n_components, seed : int
+        Columns of the rows, features, and their seed.
+    """
+
+    def __init__(self, kernel, lams, n_features, n_components, seed):
+        super().__init__(kernel, lams)
+        size = n_components + n_components % 2
+        features = RandomFourier(kernel, n_components=size, random_state=seed)
+        self._features = features.fit(np.zeros((1, n_features)))
+
+    def run(self, data, weights):
+        """Return the fit of the rows of ``data`` with weights of the columns."""
+        size = self._features.n_components
+        solution = self._solved(data, weights, self._features.transform, size)
+        lam, theta = float(solution.lam[0]), solution.coef
+        half = size // 2
+        cosines, sines = theta[:half], theta[half:]
+        frequencies = self._features.weights_.T
+        E, moved = 0.0, [0.0] * theta.shape[1]
+        for X, Y, row_weights in data.blocks(size):
+            rows = weights.reweighted(X)
+            Z = self._features.transform(rows)
+            C, S = Z[:, :half], Z[:, half:]
+            beta = self._dual(Y - solution.intercept, Z @ theta.astype(Z.dtype), row_weights, lam)
+            beta = beta.astype(Z.dtype)
+            for k in range(theta.shape[1]):
+                slope = C * sines[:, k].astype(Z.dtype) - S * cosines[:, k].astype(Z.dtype)
+                gradients = slope @ frequencies.astype(Z.dtype)
+                E = E + _squares(gradients, weights.matrix)
+                pulled = beta[:, k, None] * rows
+                moved[k] = moved[k] + (
+                    (S.T @ pulled) * cosines[:, k, None] - (C.T @ pulled) * sines[:, k, None]
+                )
+        total = sum(moved)
+        D = -frequencies.T @ total if weights.matrix else -np.sum(frequencies * total, axis=0)
+        predictor = FourierFunctions(self._features, theta, solution.intercept)
+        error = self._error(solution, data)
+        return Fit(predictor, error, lam, E / data.n_rows, D / data.n_rows)
+
+
+class NystromFit(_TwoPasses):
+    """A step with the kernel functions of some rows, the landmarks.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel of reweighted rows.
+    lams : array
+        The ridge parameter; several leave the choice to generalised cross-validation.
+    landmarks : array of shape (n_landmarks, n_features)
+        The rows, before weights.
+    """
+
+    def __init__(self, kernel, lams, landmarks):
+        super().__init__(kernel, lams)
+        self._landmarks = landmarks
+
+    def run(self, data, weights):
+        """Return the fit of the rows of ``data`` with weights of the columns."""
+        kernel, size = self._kernel, len(self._landmarks)
+        places = weights.reweighted(self._landmarks)
+        among = kernel(places)
+        among[np.diag_indices_from(among)] += JITTER * np.trace(among) / size
+        root = scipy.linalg.cholesky(among, lower=True)
+
+        def features(rows):
+            values = kernel(rows, places).astype(float)
+            return scipy.linalg.solve_triangular(root, values.T, lower=True).T
+
+        solution = self._solved(data, weights, features, size)
+        lam = float(solution.lam[0])
+        coef = scipy.linalg.solve_triangular(root, solution.coef, lower=True, trans=1)
+        E, D = 0.0, -derivative_norm(kernel, places, None, coef, coef, weights.matrix)
+        for X, Y, row_weights in data.blocks(size):
+            rows = weights.reweighted(X)
+            predicted = kernel.matvec(rows, coef, places)
+            beta = self._dual(Y - solution.intercept, predicted, row_weights, lam)
+            matrix = weights.matrix
+            E = E + len(rows) * mean_squared_gradients(kernel, rows, places, coef, matrix)
+            D = D + 2 * derivative_norm(kernel, rows, places, beta, coef, matrix)
+        predictor = KernelFunctions(kernel, places, coef, solution.intercept)
+        error = self._error(solution, data)
+        return Fit(predictor, error, lam, E / data.n_rows, D / data.n_rows)
+
+
+def _squares(gradients, matrix):
+    if matrix:
+        return (gradients.T @ gradients).astype(float)
+    return np.einsum("ij,ij->j", gradients, gradients).astype(float)
