@@ -99,14 +99,14 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
         else:
             first = next(source)
             blocks = self._known(first)
-        scales, n_rows = scales_of(blocks(), self.standardize)
+        scales, n_rows, weight = scales_of(blocks(), self.standardize)
         if n_rows < 2:
-            raise ValueError(f"At least two rows are needed, but n_samples={n_rows}.")
+            raise ValueError(f"At least two rows are needed, but n_samples={n_rows} have weight.")
         if self.warm_start and hasattr(self, "_weights"):
             scales, weights = self._scales, self._weights
         else:
             weights = self._weights_class.equal(self.n_features_in_)
-        data = Standardized(blocks, scales, n_rows)
+        data = Standardized(blocks, scales, n_rows, weight)
         fit, kernel = self._fit_of(data, scales, seed)
         rule = Rule(self.alpha, self.safeguard, self.negative)
         history, best, since = [], None, 0
@@ -114,7 +114,7 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
             for step in range(self.n_iterations + 1):
                 if step and source is not None:
                     blocks = self._known(next(source))
-                    data = Standardized(blocks, scales, _count(blocks()))
+                    data = Standardized(blocks, scales, *scales_of(blocks(), False)[1:])
                 result = fit.run(data, weights)
                 history.append(_entry(step, result, weights))
                 progress.advance(1)
@@ -310,10 +310,6 @@ def _at_zero(kernel, scales):
     """Return k(x, x) of a typical row, the unit of ridge parameters."""
     typical = np.where(scales.spread > 0, scales.spread, 0.0)[None, :]
     return float(kernel.diag(typical if typical.any() else np.ones_like(typical))[0])
-
-
-def _count(blocks):
-    return sum(block[0].shape[0] for block in blocks)
 
 
 def _picked(X, y, sample_weight, rows):

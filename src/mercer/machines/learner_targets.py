@@ -15,7 +15,9 @@ class Numbers:
 
     def _encode(self, y, n_rows, first):
         if y is None:
-            raise ValueError("y is missing: a regressor requires y to be passed.")
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
         Y = check_targets(y, n_rows)
         if first:
             self._one_target = Y.ndim == 1
@@ -93,7 +95,9 @@ class ClassLearner(ClassifierMixin, FeatureLearner):
 
     def _encode(self, y, n_rows, first):
         if y is None:
-            raise ValueError("y is missing: a classifier requires y to be passed.")
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
         labels = check_labels(y, n_rows)
         if first:
             self.classes_ = np.unique(labels)
@@ -118,6 +122,8 @@ class ClassLearner(ClassifierMixin, FeatureLearner):
         labels = np.asarray(y)
         values = compute_class_weight(self.class_weight, classes=self.classes_, y=labels)
         weights = values[np.searchsorted(self.classes_, labels)]
+        # Classes against each other: as many rows as there are, whatever the unit.
+        weights = weights / weights.mean()
         return weights if sample_weight is None else weights * np.asarray(sample_weight)
 
     def decision_function(self, X):

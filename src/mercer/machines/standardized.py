@@ -99,12 +99,13 @@ class Standardized:
         Called for a new iterator over blocks of checked rows, targets and weights.
     scales : Scales
         How to standardise them.
-    n_rows : int
-        How many rows come.
+    n_rows, weight : int, float
+        How many rows come, and their weight.
     """
 
-    def __init__(self, source, scales, n_rows):
-        self._source, self._scales, self.n_rows = source, scales, n_rows
+    def __init__(self, source, scales, n_rows, weight):
+        self._source, self._scales = source, scales
+        self.n_rows, self.weight = n_rows, weight
 
     def variance(self):
         """Return the variance of all targets, once standardised."""
@@ -115,8 +116,14 @@ class Standardized:
         for X, Y, weights in self._source():
             rows = learning_rows(width + X.shape[1], 8)
             for block in sliced(X, Y, as_weights(weights, X.shape[0]), rows):
-                X = self._scales.rows(dense_block(block.X))
-                yield X, self._scales.targets(block.y), block.weights
+                part = self._scales.rows(dense_block(block.X))
+                targets = self._scales.targets(block.y)
+                if block.weights is None or block.weights.all():
+                    yield part, targets, block.weights
+                else:
+                    # A row of weight 0 is no row.
+                    kept = block.weights > 0
+                    yield part[kept], targets[kept], block.weights[kept]
 
     def whole(self):
         """Return all rows as one block, in float64."""
@@ -128,7 +135,7 @@ class Standardized:
 
 
 def scales_of(blocks, standardize):
-    """Return the scales of blocks of rows and targets, and how many rows there are.
+    """Return the scales of blocks of rows and targets, how many rows, and their weight.
 
     Examples
     --------
@@ -141,8 +148,10 @@ def scales_of(blocks, standardize):
         for block in sliced(X, Y, weights, learning_rows(X.shape[1], 8)):
             columns.add(dense_block(block.X).astype(float), block.weights)
             targets.add(block.y, block.weights)
-            n_rows += len(block.y)
-    return Scales(columns, targets, standardize), n_rows
+            n_rows += len(block.y) if block.weights is None else int((block.weights > 0).sum())
+    if columns.weight == 0:
+        raise ValueError("sample_weight is zero for every row; at least one must not be.")
+    return Scales(columns, targets, standardize), n_rows, columns.weight
 
 
 def dense_block(X):

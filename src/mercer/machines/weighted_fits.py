@@ -13,7 +13,12 @@ import numpy as np
 import scipy.linalg
 
 from ..features.fourier import RandomFourier
-from ..kernels.derivatives import derivative_norm, gradient_and_norm, mean_squared_gradients
+from ..kernels.derivatives import (
+    derivative_norm,
+    gradient_and_norm,
+    input_gradients,
+    mean_squared_gradients,
+)
 from ..solvers import Problem, RidgeStatistics, solve_kernel, solve_primal
 
 #: Raises the diagonal of the landmarks' kernel matrix, so that it can be decomposed.
@@ -98,10 +103,14 @@ class ExactFit:
         solution = solve_kernel(K, Y, self._candidates(), row_weights)
         self._last = solution.lam
         E, D = gradient_and_norm(self._kernel, rows, K, solution.coef, weights.matrix)
+        if row_weights is not None:
+            places = (rows, rows, solution.coef)
+            E = _squared_gradients(self._kernel, *places, row_weights, weights.matrix)
+            E = E / data.weight
         squares = solution.left_out**2
         error = float(np.average(squares.sum(axis=1), weights=row_weights)) / data.variance()
         predictor = KernelFunctions(self._kernel, rows, solution.coef, solution.intercept)
-        return Fit(predictor, error, solution.lam, E, D / len(rows))
+        return Fit(predictor, error, solution.lam, E, D / data.weight)
 
     def _candidates(self):
         """Return all candidates at first, then the last choice and its neighbours."""
@@ -132,7 +141,7 @@ class _TwoPasses:
     @staticmethod
     def _error(solution, data):
         """Return the error that generalised cross-validation expects, over the variance."""
-        left = np.maximum(1 - solution.degrees_of_freedom / data.n_rows, 1e-3)
+        left = np.maximum(1 - solution.degrees_of_freedom / data.weight, 1e-3)
         return float(np.sum(solution.residual / left**2)) / data.variance()
 
     @staticmethod
@@ -178,7 +187,7 @@ class FourierFit(_TwoPasses):
             for k in range(theta.shape[1]):
                 slope = C * sines[:, k].astype(Z.dtype) - S * cosines[:, k].astype(Z.dtype)
                 gradients = slope @ frequencies.astype(Z.dtype)
-                E = E + _squares(gradients, weights.matrix)
+                E = E + _squares(gradients, row_weights, weights.matrix)
                 pulled = beta[:, k, None] * rows
                 moved[k] = moved[k] + (
                     (S.T @ pulled) * cosines[:, k, None] - (C.T @ pulled) * sines[:, k, None]
@@ -187,7 +196,7 @@ class FourierFit(_TwoPasses):
         D = -frequencies.T @ total if weights.matrix else -np.sum(frequencies * total, axis=0)
         predictor = FourierFunctions(self._features, theta, solution.intercept)
         error = self._error(solution, data)
-        return Fit(predictor, error, lam, E / data.n_rows, D / data.n_rows)
+        return Fit(predictor, error, lam, E / data.weight, D / data.weight)
 
 
 class NystromFit(_TwoPasses):
@@ -228,14 +237,25 @@ class NystromFit(_TwoPasses):
             predicted = kernel.matvec(rows, coef, places)
             beta = self._dual(Y - solution.intercept, predicted, row_weights, lam)
             matrix = weights.matrix
-            E = E + len(rows) * mean_squared_gradients(kernel, rows, places, coef, matrix)
+            E = E + _squared_gradients(kernel, rows, places, coef, row_weights, matrix)
             D = D + 2 * derivative_norm(kernel, rows, places, beta, coef, matrix)
         predictor = KernelFunctions(kernel, places, coef, solution.intercept)
         error = self._error(solution, data)
-        return Fit(predictor, error, lam, E / data.n_rows, D / data.n_rows)
+        return Fit(predictor, error, lam, E / data.weight, D / data.weight)
 
 
-def _squares(gradients, matrix):
+def _squared_gradients(kernel, rows, places, coef, row_weights, matrix):
+    """Return the sum over rows of squared or multiplied gradients, weighted or not."""
+    if row_weights is None:
+        return len(rows) * mean_squared_gradients(kernel, rows, places, coef, matrix)
+    gradients = input_gradients(kernel, rows, places, coef)
+    targets = range(coef.shape[1])
+    return sum(_squares(gradients[:, :, k], row_weights, matrix) for k in targets)
+
+
+def _squares(gradients, row_weights, matrix):
+    if row_weights is not None:
+        gradients = gradients * np.sqrt(row_weights)[:, None].astype(gradients.dtype)
     if matrix:
         return (gradients.T @ gradients).astype(float)
     return np.einsum("ij,ij->j", gradients, gradients).astype(float)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import scipy.linalg
 
-from .posterior import cholesky
+from .posterior import cholesky, left_out_share
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,11 @@ def solve_kernel(
         intercept = coef.sum(axis=0) / ones.sum()
         coef = coef - ones[:, None] * intercept
         inverse, _ = scipy.linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
-        left_out = coef / (np.diag(inverse) - ones**2 / ones.sum())[:, None]
-        scores.append(float(np.mean(w[:, None] * left_out**2) / w.mean()))
+        # A row of weight two is two rows, of which one is left out.
+        share = left_out_share(w)
+        own = np.diag(inverse) - ones**2 / ones.sum()
+        left_out = coef / ((w - share) / lam + share / w * own)[:, None]
+        scores.append(float(np.sum(w[:, None] * left_out**2) / w.sum()))
         if best is None or scores[-1] < min(scores[:-1]):
             best = KernelSolution(coef, intercept, left_out, float(lam), np.empty(0))
     assert best is not None
