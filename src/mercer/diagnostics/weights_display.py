@@ -17,8 +17,8 @@ KINDS = {
     "eigenvalues": "Eigenvalues of the metric",
     "matrix": "Metric of the largest columns",
 }
-#: Lines of a path that have colours of their own: more cannot be told apart.
-COLOURS = 10
+#: Colours of the lines of a path: all of matplotlib's but the grey one.
+COLOURS = ("C0", "C1", "C2", "C3", "C4", "C5", "C6", "C8", "C9")
 
 
 class WeightsDisplay:
@@ -116,7 +116,7 @@ class WeightsDisplay:
         feature_names : sequence of str or None, default=None
             The names of the columns; ``None`` takes those that the model has seen.
         n_features : int or None, default=20
-            How many to draw, the largest; ``None`` is all. In a path they have colours (ten at
+            How many to draw, the largest; ``None`` is all. In a path they have colours (nine at
             most), and the others are grey.
         ax : matplotlib Axes or None, default=None
             Where to draw; ``None`` makes a figure.
@@ -218,20 +218,20 @@ class WeightsDisplay:
 
     def _path(self, ax: Any, size: int, options: dict[str, Any]) -> None:
         steps = np.arange(len(self.path))
-        top = self._largest(min(size, COLOURS))
+        top = self._largest(min(size, len(COLOURS)))
         others = np.setdiff1d(np.arange(len(self.importances)), top)
         if len(others):
             lines = ax.plot(steps, self.path[:, others], color="0.75", lw=0.8, zorder=1)
             lines[0].set_label(f"{len(others)} other{'s' if len(others) > 1 else ''}")
-        for number, column in enumerate(top):
-            style = {"marker": "o", "markersize": 3, "color": f"C{number}"}
+        for colour, column in zip(COLOURS, top, strict=False):
+            style = {"marker": "o", "markersize": 3, "color": colour}
             style |= {"label": self.feature_names[column]} | options
             ax.plot(steps, self.path[:, column], **style)
         if self.best_iteration is not None:
             ax.axvline(self.best_iteration, color="0.3", lw=1, ls="--", label="kept")
         _whole_numbers(ax)
         ax.set(xlabel="iteration", ylabel="share of all weights", ylim=(0, None))
-        ax.legend()
+        ax.legend(fontsize="small", ncols=1 if len(top) < 5 else 2)
 
     def _eigenvalues(self, ax: Any, size: int, options: dict[str, Any]) -> None:
         values = np.linalg.eigvalsh(self.metric)[::-1]

@@ -61,11 +61,12 @@ class GegenbauerFeatures(FeatureMap):
         Add the values of a radial function up with signs, instead of giving each a column.
     directions : {"orthogonal", "iid"}, default="orthogonal"
         How directions are drawn.
-    domain : {"auto", "ball", "sphere"}, default="auto"
+    domain : {"auto", "ball", "sphere"} or Region, default="auto"
         Where rows lie: in a ball, or on a sphere, where kernels of the distance or the inner
         product are kernels of the angle and much fewer features will do. ``"auto"``: on a
-        sphere if the norms of all rows seen in ``fit`` agree.
-    tolerance : float, default=1e-3
+        sphere if the norms of all rows seen in ``fit`` agree. A ``Region`` that another map
+        has found (``region_``) fixes center and degree before the first row comes.
+    tolerance : float, default=1e-6
         The share of k(x, x) that higher degrees may hold.
     random_state : int, RandomState, Generator or None, default=None
         Seed of directions and signs.
@@ -121,7 +122,7 @@ class GegenbauerFeatures(FeatureMap):
         "exact": [Options(Integral, {0, 1, 2}), StrOptions({"auto"})],
         "fold": ["boolean"],
         "directions": [StrOptions(set(DIRECTIONS))],
-        "domain": [StrOptions({"auto", "ball", "sphere"})],
+        "domain": [StrOptions({"auto", "ball", "sphere"}), Region],
         "tolerance": [Interval(Real, 0, 1, closed="neither")],
         "random_state": RANDOM_STATE,
     }
@@ -138,7 +139,7 @@ class GegenbauerFeatures(FeatureMap):
         fold=True,
         directions="orthogonal",
         domain="auto",
-        tolerance=1e-3,
+        tolerance=1e-6,
         random_state=None,
     ):
         self.kernel = kernel
@@ -163,7 +164,7 @@ class GegenbauerFeatures(FeatureMap):
         return kernel
 
     def _looks_at_rows(self, kernel):
-        return not is_angular(kernel)
+        return not is_angular(kernel) and not isinstance(self.domain, Region)
 
     def _learn(self, summary):
         self.region_ = find_region(self.kernel_, self.domain, summary)
@@ -186,6 +187,8 @@ class GegenbauerFeatures(FeatureMap):
     def _draw(self, stream, n_features_in):
         if is_angular(self.kernel_):
             self.region_ = Region("any", None, np.ones(1))
+        elif isinstance(self.domain, Region):
+            self.region_ = self.domain
         series, plan = self._planned(n_features_in)
         options = {"signs": self.signs, "fold": self.fold, "directions": self.directions}
         stream = stream.child("directions")
@@ -229,7 +232,7 @@ class GegenbauerFeatures(FeatureMap):
             wanted = self._series(n_features_in, None)
             if self._missing(wanted) <= self.tolerance and wanted.degree <= fitting:
                 longest = wanted
-            elif series.order > 1 and missing > self.n_components**-0.5:
+            elif series.order > 1 and missing > min(MUCH_MISSING, self.n_components**-0.5):
                 # In a ball: random columns miss less.
                 return None
             series = longest
@@ -278,7 +281,8 @@ class GegenbauerFeatures(FeatureMap):
         return self.columns_.scratch
 
     def _map(self, X, xp, out=None):
-        return finite(self.columns_.features(X, xp, out))
+        Z = self.columns_.features(X, xp, out)
+        return finite(Z) if self.columns_.may_overflow else Z
 
 
 def _pairs_up_to(radial, n_features):

@@ -23,6 +23,10 @@ DIRECTIONS = {"orthogonal": haar_directions, "iid": spherical_directions}
 OFF_SPHERE = 1e-3
 
 
+#: Columns that a compiled loop handles together.
+LANES = 32
+
+
 class ZonalColumns:
     """Features whose inner products are Σ_l ⟨h_l(|x|), h_l(|y|)⟩ P_l(cos) on average.
 
@@ -62,10 +66,14 @@ class ZonalColumns:
             self._projection = DenseProjection(directions)
             patterns = self._patterns(stream.child("fold"))
             self._mix = self._mixed(plan, patterns, options["signs"])
-            sizes = np.diff(np.linspace(0, self._size, len(patterns) + 1).round())
-            self._bounds = frozen(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
+            self._bounds = frozen(_bounds(self._size, len(patterns)))
             self.scratch += 2 * len(patterns) * (series.degree + 1)
             self.scratch += 0 if self._fold else 2 * self._size
+
+    @property
+    def may_overflow(self):
+        """Whether features of large rows can be out of range."""
+        return not getattr(self._series, "damped", False)
 
     def _patterns(self, stream):
         """Return the signs of the values of radial functions, a row for each group."""
@@ -168,3 +176,11 @@ class ZonalColumns:
         steps = clenshaw_steps(self._n_features, self._series.degree)
         slope, back = (step.astype(out.dtype) for step in steps)
         replace_by_sums(out, start, np.ascontiguousarray(weights), bounds, slope, back)
+
+
+def _bounds(size, n_groups):
+    """Return where groups of directions begin and end: equal, and easy on vector units."""
+    bounds = np.linspace(0, size, n_groups + 1)
+    if size >= 2 * LANES * n_groups:
+        bounds[1:-1] = (bounds[1:-1] / LANES).round() * LANES
+    return bounds.round().astype(np.int64)

@@ -103,7 +103,7 @@ class PowerSeriesRadial:
         constants[powers, np.arange(len(powers))] = np.exp(logs - self._largest[powers])
         self._constants = frozen(constants)
         self._lengthscale = lengthscale
-        self._damped = damped
+        self.damped = damped
 
     def table(self, norms: Any, xp: Any) -> Any:
         """Return the values at norms, a column for each pair."""
@@ -112,7 +112,7 @@ class PowerSeriesRadial:
         logs = xp.log(xp.where(positive, r, xp.ones_like(r))) - math.log(self._lengthscale)
         powers = like(r, np.arange(self.degree + 1.0))[None, :]
         exponents = like(r, self._largest)[None, :] + powers * logs[:, None]
-        if self._damped:
+        if self.damped:
             scaled = r / self._lengthscale
             exponents = exponents - (scaled * scaled / 2)[:, None]
         values = xp.exp(exponents)
