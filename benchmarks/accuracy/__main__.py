@@ -8,9 +8,9 @@ import click
 
 from ..options import data_option, out_option
 from ..report import publish
-from . import arccosine, gaussian, tables
+from . import arccosine, gaussian, tables, zonal
 
-BENCHMARKS = {"arccosine": arccosine.run, "gaussian": gaussian.run}
+BENCHMARKS = {"arccosine": arccosine.run, "gaussian": gaussian.run, "zonal": zonal.run}
 #: Those that need a folder of data, and take long; run with ``--only``.
 ON_DATA = {"tables": tables.run}
 

@@ -8,23 +8,65 @@ import click
 
 from ..options import data_option, out_option
 from ..report import publish
-from . import figure1, figure2, mnist, protein
+from . import (
+    figure1,
+    figure2,
+    gegenbauer_ntk,
+    gegenbauer_ridge,
+    gegenbauer_series,
+    irkm_epistasis,
+    irkm_figures,
+    irkm_mixing,
+    irkm_table,
+    irkm_tables,
+    mnist,
+    protein,
+)
 
-BENCHMARKS = {"figure1": figure1, "figure2": figure2, "protein": protein, "mnist": mnist}
+BENCHMARKS = {
+    "figure1": figure1,
+    "figure2": figure2,
+    "protein": protein,
+    "mnist": mnist,
+    "gegenbauer_series": gegenbauer_series,
+    "gegenbauer_ridge": gegenbauer_ridge,
+    "gegenbauer_ntk": gegenbauer_ntk,
+    "irkm_table": irkm_table,
+    "irkm_figures": irkm_figures,
+    "irkm_mixing": irkm_mixing,
+    "irkm_epistasis": irkm_epistasis,
+    "irkm_tables": irkm_tables,
+}
+#: Those that need no data.
+WITHOUT_DATA = (
+    "gegenbauer_series",
+    "irkm_table",
+    "irkm_figures",
+    "irkm_mixing",
+    "irkm_epistasis",
+)
+#: Those that are smaller than in the paper unless the paper's size is asked for.
+RESIZED = ("irkm_figures", "irkm_mixing", "irkm_epistasis")
 
 
 @click.command()
 @click.option("--only", type=click.Choice(list(BENCHMARKS)), help="Run this one only.")
 @click.option("--quick", is_flag=True, help="Small sizes, to see that everything runs.")
+@click.option(
+    "--full-size",
+    is_flag=True,
+    help=f"The paper's sizes, for hours, where smaller ones are usual: {', '.join(RESIZED)}.",
+)
 @out_option
 @data_option
-def main(only: str | None, quick: bool, out: Path, data: Path | None) -> None:
+def main(only: str | None, quick: bool, full_size: bool, out: Path, data: Path | None) -> None:
     """Measure what papers printed again, and draw it."""
-    if data is None:
+    if data is None and only not in WITHOUT_DATA:
         raise click.UsageError("The papers' data is needed: --data FOLDER (or MERCER_DATA).")
     for name, module in BENCHMARKS.items():
         if only in (None, name):
-            report = module.run(data, quick)
+            options = {"full_size": full_size} if name in RESIZED else {}
+            report = module.run(data, quick, **options)
             publish(f"papers_{name}", report, out)
             module.picture(report, out / f"papers_{name}.png")
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from mercer import SphericalCoordinates
+
 
 def mnist(folder: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return images and digits to train on and to test on; images are float32 unit rows."""
@@ -35,6 +37,23 @@ def split_table(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray, np.nda
     file = _regression(folder, name)
     X, y, test = file["X"], file["y"].astype(float), file["test_mask"][:, 0] > 0
     return X[~test], y[~test], X[test], y[test]
+
+
+def field(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return places, values and weights of the cells of a field on the sphere.
+
+    Places are float32 points of the unit sphere, followed by the time where there is one, from
+    -1/2 to 1/2. The cells of a grid get smaller towards the poles: the weight is the cosine of
+    the latitude.
+    """
+    file = np.load(folder / f"sphere_{name}.npz")
+    latitude, time = file["lat"], file.get("time")
+    X = SphericalCoordinates().fit_transform(np.column_stack([latitude, file["lon"]]))
+    if time is not None:
+        first, last = float(time.min()), float(time.max())
+        scaled = (time - first) / (last - first) - 0.5
+        X = np.column_stack([X, scaled.astype(X.dtype)])
+    return X, file["value"].astype(float), np.cos(np.radians(latitude, dtype=float))
 
 
 def _regression(folder: Path, name: str) -> np.lib.npyio.NpzFile:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import lapack
 
 from mercer import NTK
 
@@ -59,4 +59,8 @@ def solved(K: np.ndarray, Y: np.ndarray, ridge: float) -> np.ndarray:
     """Return the solution of (K + ridge I) c = Y; ``K`` is overwritten."""
     K[np.diag_indices_from(K)] += ridge
     # The transpose is in the order of LAPACK, so that there is no copy.
-    return cho_solve(cho_factor(K.T, lower=True, overwrite_a=True, check_finite=False), Y)
+    factor, failed = lapack.dpotrf(K.T, lower=1, overwrite_a=1, clean=0)
+    if failed:
+        raise np.linalg.LinAlgError(f"ridge={ridge:.3g} is too small for a Cholesky factor")
+    solution, _ = lapack.dpotrs(factor, Y, lower=1)
+    return solution

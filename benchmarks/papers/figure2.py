@@ -25,7 +25,7 @@ from mercer import NTK, GradientFeatures, NTKFeatures, TensorNTKFeatures
 
 from ..report import Report, Table
 from . import data
-from .nystrom import NystromNTK
+from .nystrom import NystromFeatures
 from .plot import Axis, Panel, draw
 
 #: Images compared; the paper has 10,000.
@@ -71,6 +71,7 @@ NETWORK_MAPS = {
     "random, improved": {"method": "random"},
     "polynomial sketch": {"method": "sketch"},
     "one-shot sketch": {"method": "one-shot"},
+    "zonal": {"method": "zonal"},
 }
 
 
@@ -127,7 +128,10 @@ def maps(depth: int, sizes: Sizes, n_columns: int) -> Iterator[tuple[str, Maker]
                     depth, n_components=m, random_state=seed, **options
                 ),
             )
-        yield "Nyström", lambda seed, m=m: NystromNTK(depth, n_components=m, random_state=seed)
+        yield (
+            "Nyström",
+            lambda seed, m=m: NystromFeatures(NTK(depth), n_components=m, random_state=seed),
+        )
 
 
 def relu_columns(depth: int, n_step: int, n_columns: int) -> int:

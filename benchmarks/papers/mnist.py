@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 import mercer
-from mercer import FeatureRidgeClassifier, GradientFeatures, NTKFeatures
+from mercer import NTK, FeatureRidgeClassifier, GradientFeatures, NTKFeatures
 
 from ..report import Report, Table
 from . import data
 from .exact_ridge import ExactRidge
-from .nystrom import NystromNTK
+from .nystrom import NystromFeatures
 from .plot import Axis, Panel, draw
 
 #: Rows on which the exact machine's ridge parameter is chosen, and those of them left out.
@@ -81,14 +81,17 @@ def methods(sizes: Sizes, n_columns: int) -> Iterator[tuple[str, Method, Method]
 def makers(n_columns: int) -> dict[str, Callable[[int], Any]]:
     """Return functions from a dimension to a feature map of about so many columns."""
     return {
-        "one-shot sketch": lambda m: NTKFeatures(1, n_components=m, random_state=0),
+        "zonal": lambda m: NTKFeatures(1, n_components=m, random_state=0),
+        "one-shot sketch": lambda m: NTKFeatures(
+            1, n_components=m, method="one-shot", random_state=0
+        ),
         "random, improved": lambda m: NTKFeatures(
             1, n_components=m, method="random", random_state=0
         ),
         "network gradient": lambda m: GradientFeatures(
             1, width=max(1, round(m / (n_columns + 1))), random_state=0
         ),
-        "Nyström": lambda m: NystromNTK(1, n_components=m, random_state=0),
+        "Nyström": lambda m: NystromFeatures(NTK(1), n_components=m, random_state=0),
     }
 
 

@@ -37,10 +37,15 @@ class Axis:
     scale: str = "log"
 
 
-def draw(path: Path, panels: Sequence[Panel], xs: Sequence[Axis], y: Axis) -> None:
-    """Write a picture: ``y`` of the rows against the axis of each panel, by method."""
+def draw(
+    path: Path, panels: Sequence[Panel], xs: Sequence[Axis], y: Axis, one_scale: bool = True
+) -> None:
+    """Write a picture: ``y`` of the rows against the axis of each panel, by method.
+
+    With ``one_scale`` the panels have the same scale of ``y``.
+    """
     figure = Figure(figsize=(4.6 * len(panels), 4.9), layout="constrained")
-    every = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    every = figure.subplots(1, len(panels), sharey=one_scale, squeeze=False)[0]
     methods = list(dict.fromkeys(row["method"] for panel in panels for row in panel.rows))
     for axes, panel, x in zip(every, panels, xs, strict=True):
         for number, method in enumerate(methods):
@@ -49,10 +54,10 @@ def draw(path: Path, panels: Sequence[Panel], xs: Sequence[Axis], y: Axis) -> No
         axes.set(title=panel.title, xlabel=x.label, xscale=x.scale, yscale=y.scale)
         axes.grid(alpha=0.3, which="both")
         _ticks(axes.xaxis)
-    _ticks(every[0].yaxis)
+        _ticks(axes.yaxis)
     every[0].set_ylabel(y.label)
     lines, labels = every[0].get_legend_handles_labels()
-    columns = min(len(labels), 4)
+    columns = min(len(labels), 2 * len(panels), 4)
     figure.legend(lines, labels, loc="outside lower center", ncols=columns, frameon=False)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=DPI)

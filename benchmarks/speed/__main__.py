@@ -8,7 +8,17 @@ import click
 
 from ..options import out_option
 from ..report import publish
-from . import arccosine, ntk, projections, random_fourier, ridge, sketches, stream
+from . import (
+    arccosine,
+    feature_learning,
+    ntk,
+    projections,
+    random_fourier,
+    ridge,
+    sketches,
+    stream,
+    zonal,
+)
 
 BENCHMARKS = {
     "random_fourier": random_fourier.run,
@@ -16,11 +26,13 @@ BENCHMARKS = {
     "arccosine": arccosine.run,
     "projections": projections.run,
     "sketches": sketches.run,
+    "zonal": zonal.run,
     "ridge": ridge.run,
     "stream": stream.run,
+    "feature_learning": feature_learning.run,
 }
 #: Too slow for the quick set; run when it is named.
-SLOW = {"ridge", "stream"}
+SLOW = {"ridge", "stream", "feature_learning"}
 
 
 @click.command()

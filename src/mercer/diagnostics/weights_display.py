@@ -51,10 +51,6 @@ class WeightsDisplay:
     kind : str
         What was drawn last.
 
-    See Also
-    --------
-    selection_frequencies : How often a column comes out on top.
-
     Examples
     --------
     >>> import matplotlib

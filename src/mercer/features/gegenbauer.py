@@ -50,7 +50,8 @@ class GegenbauerFeatures(FeatureMap):
     degree : int or "auto", default="auto"
         The highest degree. ``"auto"``: as ``tolerance`` wants it, up to 40; for kernels of
         networks, whose degrees fall slowly, 8, as random columns of higher ones are noise to a
-        regression; in two and three dimensions, as many as fit.
+        regression, or 12 from 64 columns on, and in few columns as many as it takes to have a
+        harmonic for every feature; in two and three dimensions, as many as fit.
     signs : {"alternating", "plus"}, default="alternating"
         Signs of the degrees. The mean is the same; with ``"plus"``, as in [1]_, the error is
         several times larger.
@@ -207,7 +208,8 @@ class GegenbauerFeatures(FeatureMap):
         if self.domain_ == "sphere":
             about = (n_features_in, degree, self.tolerance, self.region_.radius)
             return AngularSeries(angular_coefficients(self.kernel_, *about), 0)
-        return radial_series(self.kernel_, n_features_in, degree, self.tolerance, self.norms_)
+        about = (n_features_in, degree, self.tolerance, self.norms_, self.n_components)
+        return radial_series(self.kernel_, *about)
 
     def _planned(self, n_features_in):
         """Return the radial functions, and which columns are exact."""

@@ -86,11 +86,11 @@ class NTKFeatures(_NetworkFeatures):
     n_components : int, default=1024
         The number of features.
     method : {"auto", "zonal", "one-shot", "random", "sketch"}, default="auto"
-        As above; ``"auto"`` is zonal, which has the smallest error at equal dimension, or
-        one-shot for rows of more than 4,096 columns, where it is much faster.
+        As above; ``"auto"`` is zonal, which has the smallest error at equal dimension in up to
+        some hundred columns, or one-shot for rows of more than 4,096, where it is much faster.
     degree : int or None, default=None
         The degree of polynomials; ``None`` means 8, or 16 from depth 3 on for
-        ``"one-shot"``.
+        ``"one-shot"``; for ``"zonal"`` see :class:`GegenbauerFeatures`.
     variant : {"improved", "paper"}, default="improved"
         For ``"random"``: exact parts, antithetic and orthogonal directions; or the maps and
         the sizes of [1]_.
@@ -223,7 +223,8 @@ class NNGPFeatures(_NetworkFeatures):
     method : {"auto", "zonal", "one-shot", "random"}, default="auto"
         As above; ``"auto"`` is zonal, or one-shot for rows of more than 4,096 columns.
     degree : int or None, default=None
-        The degree of the polynomial; ``None`` means 8.
+        The degree of the polynomial; ``None`` means 8; for ``"zonal"`` see
+        :class:`GegenbauerFeatures`.
     sampling : {"orthogonal", "gaussian", "leverage", "gibbs"}, default="orthogonal"
         How the directions of ``"random"`` are drawn.
     random_state : int, RandomState, Generator or None, default=None

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import special
 
 from .._array import as_floating, frozen, like, namespace
+from ..ops.gegenbauer import log_harmonics
 from .base import Kernel
 from .dot_product import Exponential
 from .gaussian import Gaussian
@@ -23,10 +24,10 @@ from .zonal_coefficients import log_share, stable_degree, zonal_coefficients
 
 #: Degrees that are looked at, unless the user asks for more.
 LARGEST_DEGREE = 40
-#: Degrees of kernels of networks, whose coefficients fall slowly. More make the kernel more exact
-#: by little, and predictions worse where the target is smooth: random columns of high degrees are
-#: noise to a regression.
-NETWORK_DEGREE = 8
+#: Degrees of kernels of networks, whose coefficients fall slowly: in few columns and in many. More
+#: make the kernel more exact, and predictions worse where the target is smooth: random columns of
+#: high degrees are noise to a regression. In many columns fewer have rare, but large errors.
+NETWORK_DEGREE, WIDE_DEGREE, WIDE = 8, 12, 64
 
 
 class AngularSeries:
@@ -171,7 +172,12 @@ def is_angular(kernel: Kernel) -> bool:
 
 
 def radial_series(
-    kernel: Kernel, n_features: int, degree: int | None, tolerance: float, norms: np.ndarray
+    kernel: Kernel,
+    n_features: int,
+    degree: int | None,
+    tolerance: float,
+    norms: np.ndarray,
+    n_columns: int = 0,
 ) -> Any:
     """Return the series of a kernel for rows of any of the norms.
 
@@ -187,6 +193,8 @@ def radial_series(
         The share of k(x, x) that may be missing on average.
     norms : array
         Norms of typical rows.
+    n_columns : int, default=0
+        Features that the series is for: in few dimensions low degrees have fewer harmonics.
 
     Examples
     --------
@@ -197,7 +205,8 @@ def radial_series(
         return GivenRadial(kernel)
     if is_angular(kernel):
         power = kernel._power()
-        return AngularSeries(angular_coefficients(kernel, n_features, degree, tolerance), power)
+        found = angular_coefficients(kernel, n_features, degree, tolerance, 1.0, n_columns)
+        return AngularSeries(found, power)
     damped = isinstance(kernel, Gaussian)
     largest = LARGEST_DEGREE if degree is None else degree
     powers = np.arange(largest + 1)
@@ -233,7 +242,12 @@ def missing_shares(
 
 
 def angular_coefficients(
-    kernel: Kernel, n_features: int, degree: int | None, tolerance: float, radius: float = 1.0
+    kernel: Kernel,
+    n_features: int,
+    degree: int | None,
+    tolerance: float,
+    radius: float = 1.0,
+    n_columns: int = 0,
 ) -> np.ndarray:
     """Return coefficients on the sphere up to a degree, or as the tolerance wants.
 
@@ -248,7 +262,9 @@ def angular_coefficients(
         return zonal_coefficients(kernel, n_features, degree, radius)
     largest = LARGEST_DEGREE
     if isinstance(kernel, Angular):
-        largest = NETWORK_DEGREE
+        harmonics = np.cumsum(np.exp(log_harmonics(n_features, LARGEST_DEGREE)))
+        wanted = NETWORK_DEGREE if n_features < WIDE else WIDE_DEGREE
+        largest = min(max(wanted, int(np.searchsorted(harmonics, n_columns))), LARGEST_DEGREE)
     found = zonal_coefficients(
         kernel, n_features, stable_degree(kernel, n_features, largest), radius
     )

@@ -171,7 +171,7 @@ class Pilot:
             X = self.rows(candidate.scaling, candidate.constant)
             size = int(min(PILOT_COMPONENTS, max(32, X.shape[0] // 4)))
             machine = clone(self._machine)
-            machine.set_params(features=features_for(candidate.kernel, size, self._seed, X))
+            machine.set_params(features=features_for(candidate.kernel, size, self._seed))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 machine.fit(X, self._y, self._weights)

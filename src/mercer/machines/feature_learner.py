@@ -17,6 +17,7 @@ from .._sklearn import (
     check_rows,
     checked,
 )
+from ..engine.config import settings
 from ..engine.progress import Progress
 from ..engine.sample import RowSample
 from ..engine.streams import from_stream, is_stream, learning_rows, sliced
@@ -28,10 +29,13 @@ from .weights import Rule
 
 #: Rows up to which the kernel matrix of all of them is affordable.
 EXACT_ROWS = 5000
+#: Arrays of the size of the kernel matrix that an exact step holds.
+COPIES = 4
 #: Features, or landmarks, for more rows.
 COMPONENTS = 2048
-#: Candidates for the ridge parameter, for kernels that are 1 at distance 0.
-RIDGES = np.logspace(-6, 1, 8)
+#: Candidates for the ridge parameter, for kernels that are 1 at distance 0. A larger one would
+#: smooth away the traces of columns that only interact, as long as nothing else is learnt.
+RIDGES = np.logspace(-6, 0, 7)
 
 CONSTRAINTS = {
     "kernel": [Kernel, None],
@@ -118,6 +122,7 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
                 result = fit.run(data, weights)
                 history.append(_entry(step, result, weights))
                 progress.advance(1)
+                progress.show()
                 since += 1
                 if best is None or result.error < best[0]:
                     best, since = (result.error, step, weights, result), 0
@@ -178,9 +183,12 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
             )
         if self.solver != "auto":
             return self.solver, "as you asked for"
-        if n_rows <= EXACT_ROWS:
+        fits = COPIES * 8 * n_rows**2 <= settings().memory
+        if n_rows <= EXACT_ROWS and fits:
             return "exact", f"{n_rows:,} rows have an affordable kernel matrix"
         why = f"{n_rows:,} rows are more than {EXACT_ROWS:,}"
+        if n_rows <= EXACT_ROWS:
+            why = f"the kernel matrix of {n_rows:,} rows does not fit the memory budget"
         if isinstance(kernel, Gaussian):
             return "features", f"{why}, and the kernel is Gaussian"
         return "nystrom", f"{why}, and random features suit the Gaussian kernel only"
@@ -218,7 +226,7 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
         """Yield a block of fresh rows for every iteration."""
         self._encoded = False
         stream, size = Stream(seed).child("fresh"), self.batch_size
-        if hasattr(X, "sample") or callable(X):
+        if callable(X) or (hasattr(X, "sample") and not hasattr(X, "shape")):
             draw = X.sample if hasattr(X, "sample") else X
             if size is None:
                 raise ValueError("fresh=True with a sampler needs batch_size, the rows of a step.")
@@ -228,8 +236,15 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
             source = from_stream(X)
         else:
             rows = check_rows(X)
+            self._encode(y, rows.shape[0], first=True)
             n_steps = self.n_iterations + 1
-            size = max(1, rows.shape[0] // n_steps) if size is None else size
+            size = rows.shape[0] // n_steps if size is None else size
+            if size < 2 or size * n_steps > rows.shape[0]:
+                raise ValueError(
+                    f"{rows.shape[0]} rows are too few for n_iterations={self.n_iterations} with "
+                    f"fresh rows each, {max(size, 2)} a step; give more rows, fewer iterations, or "
+                    "a smaller batch_size."
+                )
             order = stream.generator().permutation(rows.shape[0])
             parts = [order[k * size : (k + 1) * size] for k in range(n_steps)]
             source = (_picked(rows, y, sample_weight, part) for part in parts)

@@ -234,7 +234,7 @@ class KernelMachine(BaseEstimator):
         if method.name == "exact":
             features, selection = KernelColumns(chosen.kernel), "loo"
         else:
-            features = features_for(chosen.kernel, method.n_components, self._seed, rows)
+            features = features_for(chosen.kernel, method.n_components, self._seed)
             selection = FOLDS
         self.kernel_, self.encoder_ = chosen.kernel, encoder
         # The summary holds counts of the data, which have no business in a model file.
