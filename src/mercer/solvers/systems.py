@@ -102,9 +102,9 @@ class GivenSystem:
         self._residual = squares - 2 * np.sum(self._coef * cross, axis=0)
         self._residual += np.sum(self._coef * (cross - lam * self._coef), axis=0)
         self._squares = squares
-        inverse, _ = scipy.linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
+        triangle, _ = scipy.linalg.lapack.dtrtri(factor, lower=1, overwrite_c=1)
         #: The trace of S (S + λ)⁻¹.
-        self.freedom = float(len(gram) - lam * np.trace(inverse))
+        self.freedom = float(len(gram) - lam * np.einsum("ki,ki->", triangle, triangle))
         #: The largest only.
         self.eigenvalues = np.asarray([_largest(gram)])
 
