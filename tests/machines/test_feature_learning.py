@@ -20,6 +20,7 @@ from mercer.datasets import HierarchicalTask, make_epistasis
 from mercer.machines.standardized import Scales, Spread, Standardized, scales_of
 from mercer.machines.weighted_fits import ExactFit, FourierFit, NystromFit
 from mercer.machines.weights import ColumnWeights, Metric, Rule
+from mercer.testing import peak_bytes
 
 KINDS = [ColumnWeights, Metric]
 
@@ -330,3 +331,26 @@ def test_spreads_of_blocks_are_spreads_of_rows():
     assert n_rows == 50
     assert scales.center == pytest.approx(X.mean(axis=0))
     assert scales.scale == pytest.approx([X[:, 0].std(), X[:, 1].std(), 1.0])
+
+
+class Endless:
+    """A stream of blocks that can be read again, made as it is read."""
+
+    def __init__(self, n_blocks):
+        self.n_blocks = n_blocks
+
+    def __iter__(self):
+        for k in range(self.n_blocks):
+            X = np.random.default_rng(k).standard_normal((2000, 10)).astype("float32")
+            yield X, X[:, 0] * X[:, 1]
+
+
+@pytest.mark.parametrize("solver", ["features", "nystrom"])
+def test_memory_does_not_grow_with_the_rows_of_a_stream(solver):
+    model = IRKMRegressor(
+        Gaussian(3.0), solver=solver, n_components=64, n_iterations=1, ridge=1e-2, random_state=0
+    )
+    model.fit(Endless(1))
+    few, many = (peak_bytes(lambda n=n: model.fit(Endless(n)))[1] for n in (4, 16))
+    assert many < 1.2 * few
+    assert model.solver_ == solver
