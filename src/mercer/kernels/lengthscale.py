@@ -37,9 +37,10 @@ class RowSummary:
         self._add_moments(self.n_rows * self.n_features, size, *_moments(block))
         self.n_rows += block.shape[0]
         self.n_features = block.shape[1]
-        norms = row_norms(block, namespace(block))
+        xp = namespace(block)
+        norms = row_norms(block, xp)
         low, high = self.norm_range
-        self.norm_range = (min(low, float(norms.min())), max(high, float(norms.max())))
+        self.norm_range = (min(low, float(xp.min(norms))), max(high, float(xp.max(norms))))
         self._sample.add(block)
 
     def merge(self, other: RowSummary) -> None:
