@@ -3,9 +3,10 @@
 A hundred loci, of which two decide over a disease and neither tells anything alone; the minor
 allele of both has a frequency of 0.2. Half of the people are cases. The number of rows is ours,
 the paper does not tell it: 2,000 to learn from and 2,000 to test on. IRKM(1/2) uses all of its
-rows in every step. Before the loci are known there is nothing to predict, and leave-one-out asks
-for the largest ridge parameter, with which the weights hardly move. So the parameter is fixed for
-all steps, and of a few the one with the smallest left-out error in the end is taken.
+rows in every step. Before the loci are known there is nothing to predict, and leave-one-out would
+take the largest ridge parameter that it is offered; with one that is too large the weights hardly
+move. So the parameter is fixed for all steps, and of two the one with the smaller left-out error
+in the end is taken.
 
 The paper's network has six layers of 512; by default it is smaller. It stops when a tenth of its
 rows says so. A method has found the loci if they are the two with the largest weights, or
