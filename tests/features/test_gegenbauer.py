@@ -251,3 +251,15 @@ def test_model_files(tmp_path, compact):
     machine.fit(X, X[:, 0])
     with pytest.raises(mercer.io.ModelFileError, match=r"kappa is a .* cannot hold"):
         mercer.save(machine, tmp_path / "function.mercer")
+
+
+def test_a_region_fixes_the_map_before_a_stream():
+    X = np.random.default_rng(0).standard_normal((400, 5)) / 3
+    whole = GegenbauerFeatures(Gaussian(), n_components=60, random_state=0).fit(X)
+    fixed = GegenbauerFeatures(Gaussian(), n_components=60, domain=whole.region_, random_state=0)
+    assert np.array_equal(fixed.fit(X[:1]).transform(X), whole.transform(X))
+    # What looks at no rows needs no warning on a stream.
+    blocks = [(X[:200], X[:200, 0]), (X[200:], X[200:, 0])]
+    assert mercer.FeatureRidge(fixed, alpha=1e-3).fit(blocks).score(X, X[:, 0]) > 0.99
+    with pytest.warns(UserWarning, match="first block"):
+        mercer.FeatureRidge(whole, alpha=1e-3).fit(blocks)

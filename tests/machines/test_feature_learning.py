@@ -354,3 +354,46 @@ def test_memory_does_not_grow_with_the_rows_of_a_stream(solver):
     few, many = (peak_bytes(lambda n=n: model.fit(Endless(n)))[1] for n in (4, 16))
     assert many < 1.2 * few
     assert model.solver_ == solver
+
+
+def test_a_fit_that_fails_leaves_the_old_one():
+    X = np.random.default_rng(0).standard_normal((60, 4))
+    y = (X[:, 0] > 0).astype(int)
+    model = IRKMClassifier(n_iterations=1, random_state=0).fit(X, y)
+    before = model.predict(X)
+    with pytest.raises(ValueError, match="one class only"):
+        model.fit(X[:, :3], np.zeros(60, dtype=int))
+    assert np.array_equal(model.predict(X), before)
+    model.set_params(warm_start=True)
+    with pytest.raises(ValueError, match="warm_start=False"):
+        model.fit(X[:, :3], y)
+    assert np.array_equal(model.predict(X), before)
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_stream_brings_its_own_targets(fresh):
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    model = IRKMRegressor(n_iterations=1, fresh=fresh)
+    with pytest.raises(ValueError, match="y must be None"):
+        model.fit([(X, X[:, 0])] * 3, X[:, 1])
+
+
+def test_class_weights_of_blocks_are_those_of_rows():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 3))
+    y = (X[:, 0] + rng.standard_normal(300) > 1).astype(int)
+    # Blocks in which the classes are unequally frequent.
+    order = np.argsort(y + 1.5 * rng.random(300))
+    X, y = X[order], y[order]
+    blocks = [(X[:180], y[:180]), (X[180:], y[180:])]
+    weights = {0: 0.5, 1: 2.0}
+    options = {"solver": "features", "n_components": 40, "n_iterations": 1, "ridge": 0.1}
+    model = IRKMClassifier(Gaussian(2.0), class_weight=weights, random_state=0, **options)
+    streamed = model.fit(blocks).decision_function(X)
+    plain = IRKMClassifier(Gaussian(2.0), random_state=0, **options)
+    expected = plain.fit(X, y, np.where(y == 1, 2.0, 0.5)).decision_function(X)
+    assert streamed == pytest.approx(expected, abs=1e-8)
+    # A block may lack a class that has a weight.
+    model.set_params(class_weight={1: 4.0}).fit([*blocks, (X[y == 0], y[y == 0])])
+    with pytest.raises(ValueError, match="as a dict"):
+        model.set_params(class_weight="balanced").fit(blocks)

@@ -97,6 +97,16 @@ def from_stream(stream: Iterable[Any]) -> Iterator[Block]:
         raise ValueError("The stream of blocks is empty: at least one block of rows is needed.")
 
 
+def refuse_beside_stream(**given: Any) -> None:
+    """Say that a stream brings its own targets and weights, where some were given beside it."""
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(
+                f"{name} must be None when X is a stream of blocks: each block brings its own, as "
+                "(X, y) or (X, y, sample_weight)."
+            )
+
+
 def as_weights(weights: Any, n_rows: int) -> np.ndarray | None:
     """Return sample weights as an array, or say what is wrong with them."""
     if weights is None:

@@ -231,9 +231,8 @@ class GegenbauerFeatures(FeatureMap):
             fitting = harmonic_degree(n_features_in, self.n_components, pairs)
             longest = self._series(n_features_in, fitting)
             missing = self._missing(longest)
-            wanted = self._series(n_features_in, None)
-            if self._missing(wanted) <= self.tolerance and wanted.degree <= fitting:
-                longest = wanted
+            if self._missing(series) <= self.tolerance and series.degree <= fitting:
+                longest = series
             elif series.order > 1 and missing > min(MUCH_MISSING, self.n_components**-0.5):
                 # In a ball: random columns miss less.
                 return None

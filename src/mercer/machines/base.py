@@ -20,6 +20,7 @@ from ..engine.streams import (
     from_stream,
     is_stream,
     learning_rows,
+    refuse_beside_stream,
     rows_between,
     sliced,
 )
@@ -127,12 +128,7 @@ class RidgeMachine(BaseEstimator):
         """Learn from rows or from a stream of blocks."""
         self._problem()
         if is_stream(X):
-            for name, value in (("y", y), ("sample_weight", sample_weight)):
-                if value is not None:
-                    raise ValueError(
-                        f"{name} must be None when X is a stream of blocks: each block brings its "
-                        "own, as (X, y) or (X, y, sample_weight)."
-                    )
+            refuse_beside_stream(y=y, sample_weight=sample_weight)
             for _ in self._learning(X):
                 pass
             return self

@@ -11,6 +11,7 @@ from .._sklearn import check_is_fitted, check_labels, fit_context
 from ..engine.sample import RowSample
 from ..solvers.posterior import left_out_share
 from .base import CONSTRAINTS, RidgeMachine
+from .labels import as_targets, decided, label_codes, with_class_weights
 
 #: Training rows kept for the calibration of probabilities.
 CALIBRATION_ROWS = 2000
@@ -165,10 +166,7 @@ class FeatureRidgeClassifier(ClassifierMixin, RidgeMachine):
         -------
         y : array of shape (n_samples,)
         """
-        decision = self.decision_function(X)
-        if decision.ndim == 1:
-            return self.classes_[(decision > 0).astype(int)]
-        return self.classes_[decision.argmax(axis=1)]
+        return decided(self.decision_function(X), self.classes_)
 
     def predict_proba(self, X):
         """Return the calibrated probability of every class.
@@ -207,48 +205,17 @@ class FeatureRidgeClassifier(ClassifierMixin, RidgeMachine):
         y = check_labels(y, n_rows)
         if first and not hasattr(self, "classes_"):
             self.classes_ = np.unique(y)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"y holds one class only, {self.classes_.tolist()[0]!r}; at least two classes are "
-                "needed (for a stream whose first block has one, name all with classes=[...])."
-            )
-        codes = np.searchsorted(self.classes_, y)
-        codes = np.minimum(codes, len(self.classes_) - 1)
-        unknown = self.classes_[codes] != y
-        if unknown.any():
-            raise ValueError(
-                f"y holds the label {y[unknown].tolist()[0]!r}, which is not among the classes "
-                f"{self.classes_.tolist()!r}; name all classes in the first call, classes=[...]."
-            )
-        return codes
+        return label_codes(y, self.classes_, "name all classes in the first call, classes=[...]")
 
     def _n_outputs(self):
         return 1 if len(self.classes_) == 2 else len(self.classes_)
 
     def _expand(self, encoded):
-        if len(self.classes_) == 2:
-            return np.where(encoded == 1, 1.0, -1.0)[:, None]
-        return np.where(encoded[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
+        return as_targets(encoded, len(self.classes_))
 
     def _weights(self, y, sample_weight, streaming=False):
         """Return sample weights times class weights."""
-        if self.class_weight is None:
-            return sample_weight
-        if isinstance(self.class_weight, str):
-            if self.class_weight != "balanced":
-                raise ValueError(
-                    f"class_weight must be a dict, 'balanced' or None, but "
-                    f"{self.class_weight!r} came."
-                )
-            if streaming:
-                raise ValueError(
-                    "class_weight='balanced' must know all labels before it starts; on a stream "
-                    "give the weights as a dict."
-                )
-        from sklearn.utils.class_weight import compute_sample_weight
-
-        own = compute_sample_weight(self.class_weight, np.asarray(y))
-        return own if sample_weight is None else own * np.asarray(sample_weight, dtype=float)
+        return with_class_weights(self.class_weight, y, self.classes_, sample_weight, streaming)
 
     def _observe(self, Z, Y, weights):
         if not hasattr(self, "_sample"):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 
 from .._random import Stream, seed_of
 from .._sklearn import (
@@ -16,13 +16,21 @@ from .._sklearn import (
     check_is_fitted,
     check_rows,
     checked,
+    fit_context,
 )
 from ..engine.config import settings
 from ..engine.progress import Progress
 from ..engine.sample import RowSample
-from ..engine.streams import from_stream, is_stream, learning_rows, sliced
+from ..engine.streams import (
+    from_stream,
+    is_stream,
+    learning_rows,
+    refuse_beside_stream,
+    sliced,
+)
 from ..kernels import Gaussian, Kernel, Laplace
 from ..kernels.derivatives import has_slopes
+from .merging import take_over
 from .standardized import Standardized, dense_block, scales_of
 from .weighted_fits import ExactFit, FourierFit, NystromFit
 from .weights import Rule
@@ -41,7 +49,7 @@ CONSTRAINTS = {
     "kernel": [Kernel, None],
     "alpha": [Interval(Real, 0, 1, closed="both")],
     "safeguard": [Interval(Real, 0, None, closed="neither")],
-    "n_iterations": [Interval(Integral, 0, None, closed="left")],
+    "n_iterations": [Interval(Integral, 0, None, closed="left"), None],
     "ridge": [Interval(Real, 0, None, closed="neither"), StrOptions({"loo"})],
     "negative": [StrOptions({"clip", "shift"})],
     "solver": [StrOptions({"auto", "exact", "features", "nystrom"})],
@@ -60,6 +68,8 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
 
     _parameter_constraints: dict = CONSTRAINTS
     _weights_class: type
+    #: Iterations by default.
+    _iterations = 10
 
     def __init__(
         self,
@@ -67,7 +77,7 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
         *,
         alpha=0.5,
         safeguard=3e-3,
-        n_iterations=10,
+        n_iterations=None,
         ridge="loo",
         negative="clip",
         solver="auto",
@@ -94,6 +104,42 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
         self.warm_start = warm_start
         self.random_state = random_state
 
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None, sample_weight=None):
+        """Learn weights and a function.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features), a list of blocks, or a sampler
+            Rows; or blocks ``(X, y)`` that can be read again; or with ``fresh=True`` what
+            gives fresh rows.
+        y : array of shape (n_samples,) or (n_samples, n_targets)
+            Targets, or labels; ``None`` where X brings them.
+        sample_weight : array of shape (n_samples,), default=None
+            How many times each row counts.
+
+        Returns
+        -------
+        self
+        """
+        # Only a fit that succeeds replaces what was learnt before.
+        fresh = clone(self)
+        if self.warm_start and hasattr(self, "_weights"):
+            fresh._scales, fresh._weights = self._scales, self._weights
+        return take_over(self, fresh._learn(X, y, sample_weight))
+
+    def _passed(self, y):
+        """Return targets, or say that they are missing."""
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        return y
+
+    def _steps(self):
+        """Return how often weights are updated, at most."""
+        return self._iterations if self.n_iterations is None else self.n_iterations
+
     def _learn(self, X, y, sample_weight):
         """Run the loop on rows, a stream, or what gives fresh rows."""
         seed = seed_of(self.random_state)
@@ -106,16 +152,20 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
         scales, n_rows, weight = scales_of(blocks(), self.standardize)
         if n_rows < 2:
             raise ValueError(f"At least two rows are needed, but n_samples={n_rows} have weight.")
-        if self.warm_start and hasattr(self, "_weights"):
+        weights = self._weights_class.equal(self.n_features_in_)
+        if hasattr(self, "_weights"):
             scales, weights = self._scales, self._weights
-        else:
-            weights = self._weights_class.equal(self.n_features_in_)
+            if len(scales.scale) != self.n_features_in_:
+                raise ValueError(
+                    f"warm_start=True goes on with {len(scales.scale)} columns, but X has "
+                    f"{self.n_features_in_}; use warm_start=False."
+                )
         data = Standardized(blocks, scales, n_rows, weight)
         fit, kernel = self._fit_of(data, scales, seed)
         rule = Rule(self.alpha, self.safeguard, self.negative)
         history, best, since = [], None, 0
-        with Progress("learning features", self.n_iterations + 1) as progress:
-            for step in range(self.n_iterations + 1):
+        with Progress("learning features", self._steps() + 1) as progress:
+            for step in range(self._steps() + 1):
                 if step and source is not None:
                     blocks = self._known(next(source))
                     data = Standardized(blocks, scales, *scales_of(blocks(), False)[1:])
@@ -128,7 +178,7 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
                     best, since = (result.error, step, weights, result), 0
                 if self.patience is not None and since >= self.patience:
                     break
-                if step < self.n_iterations and scales.n_varying:
+                if step < self._steps() and scales.n_varying:
                     weights = weights.updated(result.E, result.D, rule)
         self._keep(kernel, scales, best, history)
         return self
@@ -198,33 +248,24 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
         if not is_stream(X):
             X = check_rows(X, owner=self, reset=True)
             Y = self._encode(y, X.shape[0], first=True)
-            weights = self._row_weights(y, sample_weight)
+            weights = self._row_weights(y, sample_weight, streaming=False)
             return lambda: iter([(X, Y, weights)])
+        refuse_beside_stream(y=y, sample_weight=sample_weight)
         if isinstance(X, Iterator):
             raise ValueError(
                 "The rows are looked at twice in every iteration, and an iterator can be read "
                 "once only; give a list of blocks or a TableStream, or fresh=True."
             )
+        self._checked_block(next(from_stream(X)), True, streaming=True)
+        return lambda: (self._checked_block(b, False, streaming=True) for b in from_stream(X))
 
-        def blocks():
-            for number, block in enumerate(from_stream(X)):
-                yield self._checked_block(block, number == 0 and not self._encoded)
-
-        self._encoded = False
-        for block in from_stream(X):
-            self._checked_block(block, True)
-            break
-        return blocks
-
-    def _checked_block(self, block, first):
+    def _checked_block(self, block, first, streaming):
         X = check_rows(block[0], owner=self, reset=first)
         Y = self._encode(block[1], X.shape[0], first=first)
-        self._encoded = True
-        return X, Y, self._row_weights(block[1], block[2])
+        return X, Y, self._row_weights(block[1], block[2], streaming)
 
     def _fresh_blocks(self, X, y, sample_weight, seed):
         """Yield a block of fresh rows for every iteration."""
-        self._encoded = False
         stream, size = Stream(seed).child("fresh"), self.batch_size
         if callable(X) or (hasattr(X, "sample") and not hasattr(X, "shape")):
             draw = X.sample if hasattr(X, "sample") else X
@@ -233,15 +274,16 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
             blocks = (draw(size, stream.child(k).generator()) for k in range(10**9))
             source = ((*block, None) for block in blocks)
         elif is_stream(X):
+            refuse_beside_stream(y=y, sample_weight=sample_weight)
             source = from_stream(X)
         else:
             rows = check_rows(X)
             self._encode(y, rows.shape[0], first=True)
-            n_steps = self.n_iterations + 1
+            n_steps = self._steps() + 1
             size = rows.shape[0] // n_steps if size is None else size
             if size < 2 or size * n_steps > rows.shape[0]:
                 raise ValueError(
-                    f"{rows.shape[0]} rows are too few for n_iterations={self.n_iterations} with "
+                    f"{rows.shape[0]} rows are too few for n_iterations={self._steps()} with "
                     f"fresh rows each, {max(size, 2)} a step; give more rows, fewer iterations, or "
                     "a smaller batch_size."
                 )
@@ -249,10 +291,11 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
             parts = [order[k * size : (k + 1) * size] for k in range(n_steps)]
             source = (_picked(rows, y, sample_weight, part) for part in parts)
         for number, block in enumerate(source):
-            yield self._checked_block(block, number == 0)
+            # Every block has a fit of its own, for which its labels are all there are.
+            yield self._checked_block(block, number == 0, streaming=False)
         raise ValueError(
-            f"There are fewer blocks of fresh rows than the {self.n_iterations + 1} that "
-            f"n_iterations={self.n_iterations} takes; give more, or fewer iterations."
+            f"There are fewer blocks of fresh rows than the {self._steps() + 1} that "
+            f"n_iterations={self._steps()} takes; give more, or fewer iterations."
         )
 
     @staticmethod

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from sklearn.base import RegressorMixin
 
-from .._sklearn import fit_context
-from .feature_learner import CONSTRAINTS, FeatureLearner
+from .feature_learner import FeatureLearner
 from .learner_targets import ClassLearner, Numbers
 from .weights import ColumnWeights
 
 
-class IRKMRegressor(Numbers, RegressorMixin, FeatureLearner):
+class _Columns:
+    """What learnt weights of columns tell."""
+
+    _weights_class: type = ColumnWeights
+
+    @property
+    def weights_(self):
+        """The weights of the columns."""
+        return self._weights.value
+
+
+class IRKMRegressor(_Columns, Numbers, RegressorMixin, FeatureLearner):
     r"""Kernel regression that learns a weight for every column.
 
     The kernel is :math:`k(\sqrt w \circ x, \sqrt w \circ y)`. After every fit the weights
@@ -31,8 +41,8 @@ class IRKMRegressor(Numbers, RegressorMixin, FeatureLearner):
     safeguard : float, default=3e-3
         What all columns share before anything is known of them; it keeps those that had no
         weight in the race.
-    n_iterations : int, default=10
-        How often weights are updated, at most.
+    n_iterations : int or None, default=None
+        How often weights are updated, at most; ``None`` means 10.
     ridge : float or "loo", default="loo"
         The ridge parameter that is added to the kernel matrix, or leave-one-out (generalised
         cross-validation for many rows) chooses one.
@@ -93,36 +103,8 @@ class IRKMRegressor(Numbers, RegressorMixin, FeatureLearner):
     [4, 7, 9]
     """
 
-    _weights_class = ColumnWeights
-    _parameter_constraints = CONSTRAINTS
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
-        """Learn weights and a function.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features), a list of blocks, or a sampler
-            Rows; or blocks ``(X, y)`` that can be read again; or with ``fresh=True`` what
-            gives fresh rows.
-        y : array of shape (n_samples,) or (n_samples, n_targets)
-            Targets; ``None`` where X brings them.
-        sample_weight : array of shape (n_samples,), default=None
-            How many times each row counts.
-
-        Returns
-        -------
-        self
-        """
-        return self._learn(X, y, sample_weight)
-
-    @property
-    def weights_(self):
-        """The weights of the columns."""
-        return self._weights.value
-
-
-class IRKMClassifier(ClassLearner):
+class IRKMClassifier(_Columns, ClassLearner):
     """Kernel classification that learns a weight for every column.
 
     Squared loss on codes of the classes; everything else as in :class:`IRKMRegressor`.
@@ -156,29 +138,3 @@ batch_size, patience, standardize, warm_start, random_state
     >>> model.score(X, y)
     1.0
     """
-
-    _weights_class = ColumnWeights
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
-        """Learn weights and a function.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features), a list of blocks, or a sampler
-            As in :meth:`IRKMRegressor.fit`.
-        y : array of shape (n_samples,)
-            Labels; ``None`` where X brings them.
-        sample_weight : array of shape (n_samples,), default=None
-            How many times each row counts.
-
-        Returns
-        -------
-        self
-        """
-        return self._learn(X, y, sample_weight)
-
-    @property
-    def weights_(self):
-        """The weights of the columns."""
-        return self._weights.value

@@ -32,6 +32,7 @@ from ..engine.streams import (
     from_stream,
     is_stream,
     learning_rows,
+    refuse_beside_stream,
     rows_between,
     sliced,
 )
@@ -134,11 +135,7 @@ class KernelMachine(BaseEstimator):
         name = getattr(X, "target", None) if is_stream(X) else getattr(y, "name", None)
         self.target_name_ = ", ".join(name) if isinstance(name, list) else name
         if is_stream(X):
-            if y is not None or sample_weight is not None:
-                raise ValueError(
-                    "y and sample_weight must be None when X is a stream of blocks: each block "
-                    "brings its own, as (X, y) or (X, y, sample_weight)."
-                )
+            refuse_beside_stream(y=y, sample_weight=sample_weight)
             return _Stream(X, self._check_y)
         encoder = TableEncoder() if self.encoder is None else clone(self.encoder)
         X = check_columns(X, owner=encoder, reset=True)

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.class_weight import compute_class_weight
 
 from .._sklearn import StrOptions, check_is_fitted, check_labels, check_targets
 from .feature_learner import CONSTRAINTS, FeatureLearner
+from .labels import as_targets, decided, label_codes, with_class_weights
 
 
 class Numbers:
     """Targets that are numbers."""
 
     def _encode(self, y, n_rows, first):
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        Y = check_targets(y, n_rows)
+        Y = check_targets(self._passed(y), n_rows)
         if first:
             self._one_target = Y.ndim == 1
         return Y[:, None] if Y.ndim == 1 else Y
 
-    def _row_weights(self, y, sample_weight):
+    def _row_weights(self, y, sample_weight, streaming):
         return sample_weight
 
     def predict(self, X):
@@ -62,7 +58,7 @@ class ClassLearner(ClassifierMixin, FeatureLearner):
         *,
         alpha=0.5,
         safeguard=3e-3,
-        n_iterations=10,
+        n_iterations=None,
         ridge="loo",
         negative="clip",
         solver="auto",
@@ -94,37 +90,19 @@ class ClassLearner(ClassifierMixin, FeatureLearner):
         self.class_weight = class_weight
 
     def _encode(self, y, n_rows, first):
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        labels = check_labels(y, n_rows)
+        labels = check_labels(self._passed(y), n_rows)
         if first:
             self.classes_ = np.unique(labels)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"There is one class only, {self.classes_[0]!r}; at least two are needed."
-            )
-        unknown = ~np.isin(labels, self.classes_)
-        if unknown.any():
-            raise ValueError(
-                f"A later block has the label {labels[unknown][0]!r}, which the first has not; "
-                "let the first block hold all classes."
-            )
-        codes = np.searchsorted(self.classes_, labels)
-        if len(self.classes_) == 2:
-            return (2.0 * codes - 1.0)[:, None]
-        return np.where(codes[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
+        codes = label_codes(labels, self.classes_, "let the first block hold all classes")
+        return as_targets(codes, len(self.classes_))
 
-    def _row_weights(self, y, sample_weight):
-        if self.class_weight is None:
-            return sample_weight
-        labels = np.asarray(y)
-        values = compute_class_weight(self.class_weight, classes=self.classes_, y=labels)
-        weights = values[np.searchsorted(self.classes_, labels)]
+    def _row_weights(self, y, sample_weight, streaming):
+        chosen = self.class_weight, y, self.classes_
+        weights = with_class_weights(*chosen, sample_weight, streaming)
+        if self.class_weight is None or streaming:
+            return weights
         # Classes against each other: as many rows as there are, whatever the unit.
-        weights = weights / weights.mean()
-        return weights if sample_weight is None else weights * np.asarray(sample_weight)
+        return weights / with_class_weights(*chosen, None, streaming).mean()
 
     def decision_function(self, X):
         """Return what decides between the classes.
@@ -155,7 +133,4 @@ class ClassLearner(ClassifierMixin, FeatureLearner):
         -------
         y : array of shape (n_samples,)
         """
-        found = self.decision_function(X)
-        if found.ndim == 1:
-            return self.classes_[(found > 0).astype(int)]
-        return self.classes_[np.argmax(found, axis=1)]
+        return decided(self.decision_function(X), self.classes_)

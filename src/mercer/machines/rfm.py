@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from .._sklearn import fit_context
-from .feature_learner import CONSTRAINTS, FeatureLearner
+from .feature_learner import FeatureLearner
 from .learner_targets import ClassLearner, Numbers
 from .weights import Metric
 
 
 class _Directions:
     """What a learnt matrix tells."""
+
+    _weights_class: type = Metric
+    _iterations = 20
 
     @property
     def metric_(self):
@@ -37,8 +39,8 @@ class RFMRegressor(_Directions, Numbers, RegressorMixin, FeatureLearner):
     kernel, alpha, safeguard, ridge, negative, solver, n_components, fresh, batch_size, \
 patience, standardize, warm_start, random_state
         As in :class:`IRKMRegressor`.
-    n_iterations : int, default=20
-        How often the matrix is updated, at most.
+    n_iterations : int or None, default=None
+        How often the matrix is updated, at most; ``None`` means 20.
 
     Attributes
     ----------
@@ -70,63 +72,6 @@ patience, standardize, warm_start, random_state
     True
     """
 
-    _weights_class = Metric
-    _parameter_constraints = CONSTRAINTS
-
-    def __init__(
-        self,
-        kernel=None,
-        *,
-        alpha=0.5,
-        safeguard=3e-3,
-        n_iterations=20,
-        ridge="loo",
-        negative="clip",
-        solver="auto",
-        n_components=2048,
-        fresh=False,
-        batch_size=None,
-        patience=5,
-        standardize=True,
-        warm_start=False,
-        random_state=None,
-    ):
-        super().__init__(
-            kernel,
-            alpha=alpha,
-            safeguard=safeguard,
-            n_iterations=n_iterations,
-            ridge=ridge,
-            negative=negative,
-            solver=solver,
-            n_components=n_components,
-            fresh=fresh,
-            batch_size=batch_size,
-            patience=patience,
-            standardize=standardize,
-            warm_start=warm_start,
-            random_state=random_state,
-        )
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
-        """Learn a matrix and a function.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features), a list of blocks, or a sampler
-            As in :meth:`IRKMRegressor.fit`.
-        y : array of shape (n_samples,) or (n_samples, n_targets)
-            Targets; ``None`` where X brings them.
-        sample_weight : array of shape (n_samples,), default=None
-            How many times each row counts.
-
-        Returns
-        -------
-        self
-        """
-        return self._learn(X, y, sample_weight)
-
 
 class RFMClassifier(_Directions, ClassLearner):
     """Kernel classification that learns which directions matter.
@@ -137,7 +82,7 @@ class RFMClassifier(_Directions, ClassLearner):
     ----------
     kernel, alpha, safeguard, n_iterations, ridge, negative, solver, n_components, fresh, \
 batch_size, patience, standardize, warm_start, random_state
-        As in :class:`RFMRegressor`; the default of ``n_iterations`` is 10.
+        As in :class:`RFMRegressor`.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
 
@@ -157,24 +102,3 @@ batch_size, patience, standardize, warm_start, random_state
     >>> bool(RFMClassifier(random_state=0).fit(X, y).score(X, y) > 0.95)
     True
     """
-
-    _weights_class = Metric
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
-        """Learn a matrix and a function.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features), a list of blocks, or a sampler
-            As in :meth:`IRKMRegressor.fit`.
-        y : array of shape (n_samples,)
-            Labels; ``None`` where X brings them.
-        sample_weight : array of shape (n_samples,), default=None
-            How many times each row counts.
-
-        Returns
-        -------
-        self
-        """
-        return self._learn(X, y, sample_weight)

@@ -102,11 +102,12 @@ class ExactFit:
         K = self._kernel(rows)
         solution = solve_kernel(K, Y, self._candidates(), row_weights)
         self._last = solution.lam
-        E, D = gradient_and_norm(self._kernel, rows, K, solution.coef, weights.matrix)
-        if row_weights is not None:
-            places = (rows, rows, solution.coef)
-            E = _squared_gradients(self._kernel, *places, row_weights, weights.matrix)
-            E = E / data.weight
+        kernel, coef, matrix = self._kernel, solution.coef, weights.matrix
+        if row_weights is None:
+            E, D = gradient_and_norm(kernel, rows, K, coef, matrix)
+        else:
+            E = _squared_gradients(kernel, rows, rows, coef, row_weights, matrix) / data.weight
+            D = derivative_norm(kernel, rows, None, coef, coef, matrix)
         squares = solution.left_out**2
         error = float(np.average(squares.sum(axis=1), weights=row_weights)) / data.variance()
         predictor = KernelFunctions(self._kernel, rows, solution.coef, solution.intercept)

@@ -53,10 +53,6 @@ class Path:
         rounding = 4 * np.finfo(float).eps * self.eigenvalues[-1] * m**0.5
         self._raise = rounding + max(0.0, -1.01 * float(spectrum[0]))
 
-    def degrees_of_freedom(self, lam: float) -> float:
-        """Return the trace of S (S + λ I)⁻¹."""
-        return float((self.eigenvalues / (self.eigenvalues + lam)).sum())
-
     def products(self, lam: float) -> tuple[np.ndarray, np.ndarray]:
         """Return, for every target, θᵀb and θᵀθ."""
         u = self._reduced(lam)

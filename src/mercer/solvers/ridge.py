@@ -164,8 +164,7 @@ def solve(
     for lam in np.unique(chosen):
         own = chosen == lam
         rss[own] = system.residual_squares(lam)[own]
-        known = getattr(system, "freedom", None)
-        freedom[own] = known or degrees_of_freedom(system.eigenvalues, lam)
+        freedom[own] = system.freedom(lam)
     left = np.maximum(totals.counted - freedom - problem.intercept, 1.0)
     z_mean, y_mean = totals.means(problem.intercept)
     smallest, largest = float(chosen.min()), float(system.eigenvalues[-1])
@@ -248,12 +247,6 @@ def normal_equations(totals: Moments, problem: Problem) -> System:
     return PrimalSystem(gram, cross, squares)
 
 
-def degrees_of_freedom(eigenvalues: np.ndarray, lam: float) -> float:
-    """Return the trace of S (S + λ)⁻¹; a λ of 0 counts the eigenvalues that are not 0."""
-    positive = eigenvalues[eigenvalues > 0]
-    return float((positive / (positive + lam)).sum())
-
-
 def gcv_scores(system: System, n_rows: float, lams: np.ndarray, problem: Problem) -> np.ndarray:
     """Return the generalised cross-validation score of every λ and target.
 
@@ -261,7 +254,7 @@ def gcv_scores(system: System, n_rows: float, lams: np.ndarray, problem: Problem
     """
     scores = []
     for lam in lams:
-        left = n_rows - degrees_of_freedom(system.eigenvalues, lam) - problem.intercept
+        left = n_rows - system.freedom(lam) - problem.intercept
         rss = system.residual_squares(lam)
         scores.append(n_rows * rss / left**2 if left > 1e-9 * n_rows else np.full_like(rss, np.inf))
     return np.array(scores)

@@ -21,6 +21,10 @@ class System(Protocol):
     name: str
     eigenvalues: np.ndarray
 
+    def freedom(self, lam: float) -> float:
+        """Return the trace of S (S + λ)⁻¹."""
+        ...
+
     def residual_squares(self, lam: float) -> np.ndarray:
         """Return RSS(λ) for every target."""
         ...
@@ -30,7 +34,18 @@ class System(Protocol):
         ...
 
 
-class PrimalSystem:
+class _Spectrum:
+    """A system that knows all eigenvalues of S."""
+
+    eigenvalues: np.ndarray
+
+    def freedom(self, lam: float) -> float:
+        """Return the trace of S (S + λ)⁻¹; a λ of 0 counts the eigenvalues that are not 0."""
+        positive = self.eigenvalues[self.eigenvalues > 0]
+        return float((positive / (positive + lam)).sum())
+
+
+class PrimalSystem(_Spectrum):
     """The normal equations (S + λ I) θ = B.
 
     Parameters
@@ -84,7 +99,7 @@ class GivenSystem:
     >>> import numpy as np
     >>> from mercer.solvers import GivenSystem
     >>> system = GivenSystem(np.diag([3.0, 1.0]), np.ones((2, 1)), np.array([9.0]), 1.0)
-    >>> system.coefficients(np.array([1.0])).ravel(), system.freedom
+    >>> system.coefficients(np.array([1.0])).ravel(), system.freedom(1.0)
     (array([0.25, 0.5 ]), 1.25)
     """
 
@@ -103,10 +118,13 @@ class GivenSystem:
         self._residual += np.sum(self._coef * (cross - lam * self._coef), axis=0)
         self._squares = squares
         triangle, _ = scipy.linalg.lapack.dtrtri(factor, lower=1, overwrite_c=1)
-        #: The trace of S (S + λ)⁻¹.
-        self.freedom = float(len(gram) - lam * np.einsum("ki,ki->", triangle, triangle))
+        self._freedom = float(len(gram) - lam * np.einsum("ki,ki->", triangle, triangle))
         #: The largest only.
         self.eigenvalues = np.asarray([_largest(gram)])
+
+    def freedom(self, lam: float) -> float:
+        """Return the trace of S (S + λ)⁻¹."""
+        return self._freedom
 
     def residual_squares(self, lam: float) -> np.ndarray:
         """Return RSS(λ) for every target, from the statistics alone."""
@@ -130,7 +148,7 @@ def _largest(S: np.ndarray) -> float:
     return value
 
 
-class DualSystem:
+class DualSystem(_Spectrum):
     """The dual (K + λ I) α = Y, for fewer rows than features or for an exact kernel.
 
     Parameters
@@ -171,7 +189,7 @@ class DualSystem:
         return self._expand(self._path.solve(lams))
 
 
-class OrthogonalSystem:
+class OrthogonalSystem(_Spectrum):
     """The triangular factor of all rows, for λ too small for the normal equations.
 
     S would square the condition number; the singular values of R keep it.

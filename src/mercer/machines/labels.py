@@ -1,0 +1,90 @@
+"""Labels as numbers and back: what all classifiers do with classes."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
+
+
+def label_codes(labels, classes, way_out):
+    """Return the places of labels among the sorted classes, or say what is wrong with them.
+
+    Parameters
+    ----------
+    labels, classes : arrays
+        Checked labels, and all that there are.
+    way_out : str
+        What a user whose first block lacks some classes can do.
+
+    Examples
+    --------
+    >>> label_codes(np.asarray(["b", "a"]), np.asarray(["a", "b"]), "")
+    array([1, 0])
+    """
+    if len(classes) < 2:
+        raise ValueError(
+            f"y holds one class only, {classes.tolist()[0]!r}; at least two classes are needed "
+            f"(for a stream whose first block has one, {way_out})."
+        )
+    codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    unknown = classes[codes] != labels
+    if unknown.any():
+        raise ValueError(
+            f"y holds the label {labels[unknown].tolist()[0]!r}, which is not among the classes "
+            f"{classes.tolist()!r}; {way_out}."
+        )
+    return codes
+
+
+def as_targets(codes, n_classes):
+    """Return a column of -1 and 1 for two classes, and one for each class of more.
+
+    Examples
+    --------
+    >>> as_targets(np.asarray([0, 1]), 2).ravel()
+    array([-1.,  1.])
+    """
+    if n_classes == 2:
+        return np.where(codes == 1, 1.0, -1.0)[:, None]
+    return np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)
+
+
+def decided(decision, classes):
+    """Return the labels that decisions stand for.
+
+    Examples
+    --------
+    >>> decided(np.asarray([-0.5, 2.0]), np.asarray(["a", "b"])).tolist()
+    ['a', 'b']
+    """
+    if decision.ndim == 1:
+        return classes[(decision > 0).astype(int)]
+    return classes[decision.argmax(axis=1)]
+
+
+def with_class_weights(class_weight, y, classes, sample_weight, streaming):
+    """Return sample weights times class weights; on a stream only known ones.
+
+    Examples
+    --------
+    >>> with_class_weights("balanced", [0, 0, 1], np.asarray([0, 1]), None, streaming=False)
+    array([0.75, 0.75, 1.5 ])
+    """
+    if class_weight is None:
+        return sample_weight
+    if isinstance(class_weight, str):
+        if class_weight != "balanced":
+            raise ValueError(
+                f"class_weight must be a dict, 'balanced' or None, but {class_weight!r} came."
+            )
+        if streaming:
+            raise ValueError(
+                "class_weight='balanced' must know all labels before it starts; on a stream "
+                "give the weights as a dict."
+            )
+        own = compute_sample_weight(class_weight, np.asarray(y))
+    else:
+        # Of all classes: a block of a stream may lack some.
+        each = compute_class_weight(class_weight, classes=classes, y=classes)
+        own = each[np.searchsorted(classes, np.asarray(y))]
+    return own if sample_weight is None else own * np.asarray(sample_weight, dtype=float)
