@@ -378,6 +378,14 @@ def test_a_stream_brings_its_own_targets(fresh):
         model.fit([(X, X[:, 0])] * 3, X[:, 1])
 
 
+def test_blocks_with_and_without_weights_together():
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    y = X[:, 0] * X[:, 1]
+    model = IRKMRegressor(n_iterations=1, ridge=0.1, solver="exact", random_state=0)
+    mixed = model.fit([(X[:30], y[:30]), (X[30:], y[30:], np.ones(30))]).predict(X)
+    assert mixed == pytest.approx(model.fit(X, y).predict(X), abs=1e-9)
+
+
 def test_class_weights_of_blocks_are_those_of_rows():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 3))

@@ -130,8 +130,10 @@ class Standardized:
         parts = list(self.blocks(1))
         X = np.concatenate([part[0] for part in parts]).astype(float, copy=False)
         Y = np.concatenate([part[1] for part in parts])
-        weights = [part[2] for part in parts]
-        return X, Y, None if weights[0] is None else np.concatenate(weights)
+        if all(part[2] is None for part in parts):
+            return X, Y, None
+        weights = [np.ones(len(part[1])) if part[2] is None else part[2] for part in parts]
+        return X, Y, np.concatenate(weights)
 
 
 def scales_of(blocks, standardize):

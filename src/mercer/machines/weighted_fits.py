@@ -19,6 +19,7 @@ from ..kernels.derivatives import (
     input_gradients,
     mean_squared_gradients,
 )
+from ..ops.products import product_beside_scipy
 from ..solvers import Problem, RidgeStatistics, solve_kernel, solve_primal
 
 #: Raises the diagonal of the landmarks' kernel matrix, so that it can be decomposed.
@@ -177,21 +178,21 @@ class FourierFit(_TwoPasses):
         lam, theta = float(solution.lam[0]), solution.coef
         half = size // 2
         cosines, sines = theta[:half], theta[half:]
-        frequencies = self._features.weights_.T
+        frequencies = np.ascontiguousarray(self._features.weights_.T)
         E, moved = 0.0, [0.0] * theta.shape[1]
         for X, Y, row_weights in data.blocks(size):
             rows = weights.reweighted(X)
             Z = self._features.transform(rows)
             C, S = Z[:, :half], Z[:, half:]
-            beta = self._dual(Y - solution.intercept, Z @ theta.astype(Z.dtype), row_weights, lam)
-            beta = beta.astype(Z.dtype)
+            predicted = product_beside_scipy(Z, theta.astype(Z.dtype))
+            beta = self._dual(Y - solution.intercept, predicted, row_weights, lam).astype(Z.dtype)
             for k in range(theta.shape[1]):
                 slope = C * sines[:, k].astype(Z.dtype) - S * cosines[:, k].astype(Z.dtype)
-                gradients = slope @ frequencies.astype(Z.dtype)
+                gradients = product_beside_scipy(slope, frequencies.astype(Z.dtype))
                 E = E + _squares(gradients, row_weights, weights.matrix)
-                pulled = beta[:, k, None] * rows
+                pulled = product_beside_scipy(Z, beta[:, k, None] * rows, transpose=True)
                 moved[k] = moved[k] + (
-                    (S.T @ pulled) * cosines[:, k, None] - (C.T @ pulled) * sines[:, k, None]
+                    pulled[half:] * cosines[:, k, None] - pulled[:half] * sines[:, k, None]
                 )
         total = sum(moved)
         D = -frequencies.T @ total if weights.matrix else -np.sum(frequencies * total, axis=0)
@@ -258,5 +259,5 @@ def _squares(gradients, row_weights, matrix):
     if row_weights is not None:
         gradients = gradients * np.sqrt(row_weights)[:, None].astype(gradients.dtype)
     if matrix:
-        return (gradients.T @ gradients).astype(float)
+        return product_beside_scipy(gradients, gradients, transpose=True).astype(float)
     return np.einsum("ij,ij->j", gradients, gradients).astype(float)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..ops.products import product_beside_scipy
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -109,7 +111,7 @@ class Metric:
 
     def reweighted(self, X):
         """Return rows times the root of the matrix."""
-        return X @ self._root.astype(X.dtype)
+        return product_beside_scipy(X, self._root.astype(X.dtype))
 
     def updated(self, E, D, rule):
         """Return a new matrix; parameters as those of :class:`ColumnWeights`, but matrices."""

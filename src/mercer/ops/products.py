@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.linalg import blas
 
 from .._array import is_numpy, is_sparse
 
@@ -26,6 +27,22 @@ def product(X: Any, weights: Any, out: Any = None) -> Any:
     if out is None:
         return X @ weights
     return np.matmul(X, weights, out=out)
+
+
+def product_beside_scipy(A: np.ndarray, B: np.ndarray, transpose: bool = False) -> np.ndarray:
+    """Return ``A @ B``, or ``A.T @ B``, of matrices stored by rows, by the BLAS of SciPy.
+
+    For products that take turns with decompositions and rank-k updates, which only SciPy offers:
+    NumPy has a BLAS of its own, and the idle threads of one keep the cores from the other.
+
+    Examples
+    --------
+    >>> product_beside_scipy(np.asarray([[1.0, 2.0]]), np.asarray([[3.0], [4.0]]))
+    array([[11.]])
+    """
+    gemm = blas.sgemm if A.dtype == np.float32 else blas.dgemm
+    # What is stored by rows is, to BLAS, a transpose that is stored by columns.
+    return gemm(1.0, B.T, A.T, trans_b=transpose).T
 
 
 def inner_products(X: Any, Y: Any) -> Any:
