@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin
 
@@ -11,7 +10,14 @@ from .._sklearn import check_is_fitted, check_labels, fit_context
 from ..engine.sample import RowSample
 from ..solvers.posterior import left_out_share
 from .base import CONSTRAINTS, RidgeMachine
-from .labels import as_targets, decided, label_codes, with_class_weights
+from .labels import (
+    as_targets,
+    best_scale,
+    decided,
+    every_class,
+    label_codes,
+    with_class_weights,
+)
 
 #: Training rows kept for the calibration of probabilities.
 CALIBRATION_ROWS = 2000
@@ -195,7 +201,7 @@ class FeatureRidgeClassifier(ClassifierMixin, RidgeMachine):
         log_probabilities : array of shape (n_samples, n_classes)
         """
         check_is_fitted(self)
-        return log_softmax(self._calibrated_scale() * _every_class(self._predictions(X)[0]), axis=1)
+        return log_softmax(self._calibrated_scale() * every_class(self._predictions(X)[0]), axis=1)
 
     def _start(self, classes=None):
         if classes is not None:
@@ -250,7 +256,7 @@ class FeatureRidgeClassifier(ClassifierMixin, RidgeMachine):
             rest = np.maximum(1 - leverage, 1e-6)
             left_out[:, chosen] = Y[:, chosen] - (Y - fitted)[:, chosen] / rest
         labels = (Y[:, 0] > 0).astype(int) if Y.shape[1] == 1 else Y.argmax(axis=1)
-        return _every_class(left_out), labels, weights
+        return every_class(left_out), labels, weights
 
     def _calibrated_scale(self):
         """Return the scale of the softmax, fitted once."""
@@ -276,21 +282,3 @@ class FeatureRidgeClassifier(ClassifierMixin, RidgeMachine):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def best_scale(decisions, labels, weights):
-    """Return the scale of the softmax of greatest likelihood, between 1/1000 and 1000."""
-    rows = np.arange(len(labels))
-
-    def loss(log_scale):
-        return -(weights * log_softmax(np.exp(log_scale) * decisions, axis=1)[rows, labels]).sum()
-
-    bounds = (-np.log(1000), np.log(1000))
-    return float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x))
-
-
-def _every_class(decisions):
-    """Return decisions with a column for each class; those of two classes share one."""
-    if decisions.shape[1] == 1:
-        return np.concatenate([-decisions, decisions], axis=1)
-    return decisions

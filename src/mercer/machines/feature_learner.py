@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from numbers import Integral, Real
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -21,18 +21,14 @@ from .._sklearn import (
 from ..engine.config import settings
 from ..engine.progress import Progress
 from ..engine.sample import RowSample
-from ..engine.streams import (
-    from_stream,
-    is_stream,
-    learning_rows,
-    refuse_beside_stream,
-    sliced,
-)
+from ..engine.streams import learning_rows, sliced
 from ..kernels import Gaussian, Kernel, Laplace
 from ..kernels.derivatives import has_slopes
+from .learner_rows import fresh_blocks, parted, repeated
+from .left_out import validated
 from .merging import take_over
-from .standardized import Standardized, dense_block, scales_of
-from .weighted_fits import ExactFit, FourierFit, NystromFit
+from .standardized import Standardized, dense_block, scales_of, size_of
+from .weighted_fits import ExactFit, Fit, FourierFit, NystromFit
 from .weights import Rule
 
 #: Rows up to which the kernel matrix of all of them is affordable.
@@ -57,10 +53,19 @@ CONSTRAINTS = {
     "fresh": ["boolean"],
     "batch_size": [Interval(Integral, 2, None, closed="left"), None],
     "patience": [Interval(Integral, 1, None, closed="left"), None],
+    "validation_fraction": [Interval(Real, 0, 1, closed="neither"), None],
     "standardize": ["boolean"],
     "warm_start": ["boolean"],
     "random_state": RANDOM_STATE,
 }
+
+
+class Iterate(NamedTuple):
+    """An iteration: its number, its weights, and what was learnt with them."""
+
+    step: int
+    weights: Any
+    result: Fit
 
 
 class FeatureLearner(TransformerMixin, BaseEstimator):
@@ -85,6 +90,7 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
         fresh=False,
         batch_size=None,
         patience=5,
+        validation_fraction=None,
         standardize=True,
         warm_start=False,
         random_state=None,
@@ -100,6 +106,7 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
         self.fresh = fresh
         self.batch_size = batch_size
         self.patience = patience
+        self.validation_fraction = validation_fraction
         self.standardize = standardize
         self.warm_start = warm_start
         self.random_state = random_state
@@ -142,16 +149,9 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
 
     def _learn(self, X, y, sample_weight):
         """Run the loop on rows, a stream, or what gives fresh rows."""
-        seed = seed_of(self.random_state)
-        source = self._fresh_blocks(X, y, sample_weight, seed) if self.fresh else None
-        if source is None:
-            blocks = self._blocks(X, y, sample_weight)
-        else:
-            first = next(source)
-            blocks = self._known(first)
-        scales, n_rows, weight = scales_of(blocks(), self.standardize)
-        if n_rows < 2:
-            raise ValueError(f"At least two rows are needed, but n_samples={n_rows} have weight.")
+        stream = Stream(seed_of(self.random_state))
+        blocks, aside, source = self._sources(X, y, sample_weight, stream)
+        scales, *size = scales_of(blocks(), self.standardize)
         weights = self._weights_class.equal(self.n_features_in_)
         if hasattr(self, "_weights"):
             scales, weights = self._scales, self._weights
@@ -160,39 +160,74 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
                     f"warm_start=True goes on with {len(scales.scale)} columns, but X has "
                     f"{self.n_features_in_}; use warm_start=False."
                 )
-        data = Standardized(blocks, scales, n_rows, weight)
-        fit, kernel = self._fit_of(data, scales, seed)
+        data = whole = Standardized(blocks, scales, *size)
+        held = None
+        if aside is not None:
+            sizes = [size_of(part()) for part in aside]
+            if min(n_rows for n_rows, _ in sizes) < 2:
+                raise ValueError(
+                    f"validation_fraction={self.validation_fraction} leaves {sizes[0][0]} rows to "
+                    f"learn from and keeps {sizes[1][0]} aside; both must be two at least."
+                )
+            data, held = (
+                Standardized(part, scales, *own) for part, own in zip(aside, sizes, strict=True)
+            )
+        fit, kernel = self._fit_of(whole, scales, stream)
         rule = Rule(self.alpha, self.safeguard, self.negative)
-        history, best, since = [], None, 0
+        history, best, since, last = [], None, 0, None
         with Progress("learning features", self._steps() + 1) as progress:
             for step in range(self._steps() + 1):
                 if step and source is not None:
-                    blocks = self._known(next(source))
-                    data = Standardized(blocks, scales, *scales_of(blocks(), False)[1:])
-                result = fit.run(data, weights)
+                    blocks = _known(next(source))
+                    data = Standardized(blocks, scales, *size_of(blocks()))
+                result = fit.run(data, weights, last)
+                last = result.lam
+                if held is not None:
+                    error, left_out = validated(result.predictor, weights, held)
+                    result = result._replace(error=error, left_out=left_out)
                 history.append(_entry(step, result, weights))
                 progress.advance(1)
                 progress.show()
                 since += 1
-                if best is None or result.error < best[0]:
-                    best, since = (result.error, step, weights, result), 0
+                if best is None or result.error < best.result.error:
+                    best, since = Iterate(step, weights, result), 0
                 if self.patience is not None and since >= self.patience:
                     break
                 if step < self._steps() and scales.n_varying:
                     weights = weights.updated(result.E, result.D, rule)
+        if held is not None:
+            # The rows kept aside have chosen the iteration; now they are learnt from, too.
+            again = fit.run(whole, best.weights, best.result.lam)
+            kept = best.result._replace(predictor=again.predictor, lam=again.lam)
+            best = best._replace(result=kept)
         self._keep(kernel, scales, best, history)
         return self
 
-    def _keep(self, kernel, scales, best, history):
-        error, step, weights, result = best
-        self.kernel_, self._scales, self._weights = kernel, scales, weights
-        self._predictor = result.predictor
-        self.ridge_, self.left_out_error_ = result.lam, error
-        self.best_iteration_, self.n_iter_ = step, len(history) - 1
-        self.history_ = history
-        self.feature_importances_ = weights.importances()
+    def _sources(self, X, y, sample_weight, stream):
+        """Return blocks of rows, the same in two parts, and where fresh rows come from."""
+        if not self.fresh:
+            blocks = repeated(X, y, sample_weight, self._checked_block)
+            if self.validation_fraction is None:
+                return blocks, None, None
+            return blocks, parted(blocks, self.validation_fraction, stream.child("aside")), None
+        if self.validation_fraction is not None:
+            raise ValueError(
+                "validation_fraction must be None with fresh=True: the left-out error of fresh "
+                "rows needs no others."
+            )
+        options = self._steps(), self.batch_size, stream.child("fresh")
+        source = fresh_blocks(X, y, sample_weight, self._checked_block, *options)
+        return _known(next(source)), None, source
 
-    def _fit_of(self, data, scales, seed):
+    def _keep(self, kernel, scales, best, history):
+        self.kernel_, self._scales, self._weights = kernel, scales, best.weights
+        self._predictor = best.result.predictor
+        self.ridge_, self.left_out_error_ = best.result.lam, best.result.error
+        self.best_iteration_, self.n_iter_ = best.step, len(history) - 1
+        self.history_ = history
+        self.feature_importances_ = best.weights.importances()
+
+    def _fit_of(self, data, scales, stream):
         """Return what does a step, and its kernel."""
         d = self.n_features_in_
         kernel = self._known_kernel(scales)
@@ -201,7 +236,7 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
         if self.solver_ == "exact":
             return ExactFit(kernel, lams), kernel
         if self.solver_ == "features":
-            return FourierFit(kernel, lams, d, self.n_components, seed), kernel
+            return FourierFit(kernel, lams, d, self.n_components, stream.seed), kernel
         sample = RowSample(self.n_components)
         for X, _, _ in data.blocks(d):
             sample.add(X)
@@ -243,64 +278,10 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
             return "features", f"{why}, and the kernel is Gaussian"
         return "nystrom", f"{why}, and random features suit the Gaussian kernel only"
 
-    def _blocks(self, X, y, sample_weight):
-        """Return a function that yields checked blocks of all rows."""
-        if not is_stream(X):
-            X = check_rows(X, owner=self, reset=True)
-            Y = self._encode(y, X.shape[0], first=True)
-            weights = self._row_weights(y, sample_weight, streaming=False)
-            return lambda: iter([(X, Y, weights)])
-        refuse_beside_stream(y=y, sample_weight=sample_weight)
-        if isinstance(X, Iterator):
-            raise ValueError(
-                "The rows are looked at twice in every iteration, and an iterator can be read "
-                "once only; give a list of blocks or a TableStream, or fresh=True."
-            )
-        self._checked_block(next(from_stream(X)), True, streaming=True)
-        return lambda: (self._checked_block(b, False, streaming=True) for b in from_stream(X))
-
     def _checked_block(self, block, first, streaming):
         X = check_rows(block[0], owner=self, reset=first)
         Y = self._encode(block[1], X.shape[0], first=first)
         return X, Y, self._row_weights(block[1], block[2], streaming)
-
-    def _fresh_blocks(self, X, y, sample_weight, seed):
-        """Yield a block of fresh rows for every iteration."""
-        stream, size = Stream(seed).child("fresh"), self.batch_size
-        if callable(X) or (hasattr(X, "sample") and not hasattr(X, "shape")):
-            draw = X.sample if hasattr(X, "sample") else X
-            if size is None:
-                raise ValueError("fresh=True with a sampler needs batch_size, the rows of a step.")
-            blocks = (draw(size, stream.child(k).generator()) for k in range(10**9))
-            source = ((*block, None) for block in blocks)
-        elif is_stream(X):
-            refuse_beside_stream(y=y, sample_weight=sample_weight)
-            source = from_stream(X)
-        else:
-            rows = check_rows(X)
-            self._encode(y, rows.shape[0], first=True)
-            n_steps = self._steps() + 1
-            size = rows.shape[0] // n_steps if size is None else size
-            if size < 2 or size * n_steps > rows.shape[0]:
-                raise ValueError(
-                    f"{rows.shape[0]} rows are too few for n_iterations={self._steps()} with "
-                    f"fresh rows each, {max(size, 2)} a step; give more rows, fewer iterations, or "
-                    "a smaller batch_size."
-                )
-            order = stream.generator().permutation(rows.shape[0])
-            parts = [order[k * size : (k + 1) * size] for k in range(n_steps)]
-            source = (_picked(rows, y, sample_weight, part) for part in parts)
-        for number, block in enumerate(source):
-            # Every block has a fit of its own, for which its labels are all there are.
-            yield self._checked_block(block, number == 0, streaming=False)
-        raise ValueError(
-            f"There are fewer blocks of fresh rows than the {self._steps() + 1} that "
-            f"n_iterations={self._steps()} takes; give more, or fewer iterations."
-        )
-
-    @staticmethod
-    def _known(block):
-        return lambda: iter([block])
 
     def transform(self, X):
         """Return rows with the columns (or directions) weighted as they were learnt.
@@ -354,6 +335,10 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
         return tags
 
 
+def _known(block):
+    return lambda: iter([block])
+
+
 def _entry(step, result, weights):
     """Return what is kept of an iteration."""
     return {
@@ -368,8 +353,3 @@ def _at_zero(kernel, scales):
     """Return k(x, x) of a typical row, the unit of ridge parameters."""
     typical = np.where(scales.spread > 0, scales.spread, 0.0)[None, :]
     return float(kernel.diag(typical if typical.any() else np.ones_like(typical))[0])
-
-
-def _picked(X, y, sample_weight, rows):
-    weights = None if sample_weight is None else np.asarray(sample_weight)[rows]
-    return X[rows], np.asarray(y)[rows], weights

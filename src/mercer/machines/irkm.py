@@ -61,6 +61,10 @@ class IRKMRegressor(_Columns, Numbers, RegressorMixin, FeatureLearner):
         Rows of an iteration with ``fresh=True``; needed for a sampler.
     patience : int or None, default=5
         Stop after so many iterations without a smaller left-out error; ``None``: never.
+    validation_fraction : float or None, default=None
+        The share of the rows that is kept aside to choose the best iteration: their errors take
+        the place of left-out errors, which are too small where much is learnt from few rows.
+        In the end the function is learnt from all rows. Takes a third pass over a stream.
     standardize : bool, default=True
         Bring columns to mean 0 and spread 1 first.
     warm_start : bool, default=False
@@ -79,7 +83,8 @@ class IRKMRegressor(_Columns, Numbers, RegressorMixin, FeatureLearner):
     best_iteration_ : int
         The iteration whose left-out error is smallest: that machine is kept.
     left_out_error_ : float
-        Its left-out squared error over the variance of the targets.
+        Its left-out squared error over the variance of the targets (of rows kept aside, with
+        ``validation_fraction``).
     ridge_ : float
         Its ridge parameter.
     solver_, solver_reason_ : str
@@ -112,7 +117,7 @@ class IRKMClassifier(_Columns, ClassLearner):
     Parameters
     ----------
     kernel, alpha, safeguard, n_iterations, ridge, negative, solver, n_components, fresh, \
-batch_size, patience, standardize, warm_start, random_state
+batch_size, patience, validation_fraction, standardize, warm_start, random_state
         As in :class:`IRKMRegressor`.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.

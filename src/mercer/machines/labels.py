@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax
 from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
 
 
@@ -88,3 +90,34 @@ def with_class_weights(class_weight, y, classes, sample_weight, streaming):
         each = compute_class_weight(class_weight, classes=classes, y=classes)
         own = each[np.searchsorted(classes, np.asarray(y))]
     return own if sample_weight is None else own * np.asarray(sample_weight, dtype=float)
+
+
+def every_class(decisions):
+    """Return decisions with a column for each class; those of two classes share one.
+
+    Examples
+    --------
+    >>> every_class(np.asarray([[0.5]]))
+    array([[-0.5,  0.5]])
+    """
+    if decisions.shape[1] == 1:
+        return np.concatenate([-decisions, decisions], axis=1)
+    return decisions
+
+
+def best_scale(decisions, labels, weights):
+    """Return the scale of the softmax of greatest likelihood, between 1/1000 and 1000.
+
+    Examples
+    --------
+    >>> decisions = np.asarray([[0.0, 1.0]] * 4)
+    >>> round(float(np.exp(best_scale(decisions, [1, 1, 1, 0], np.ones(4)))), 2)
+    3.0
+    """
+    rows = np.arange(len(labels))
+
+    def loss(log_scale):
+        return -(weights * log_softmax(np.exp(log_scale) * decisions, axis=1)[rows, labels]).sum()
+
+    bounds = (-np.log(1000), np.log(1000))
+    return float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x))

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin
 
 from .._sklearn import StrOptions, check_is_fitted, check_labels, check_targets
 from .feature_learner import CONSTRAINTS, FeatureLearner
-from .labels import as_targets, decided, label_codes, with_class_weights
+from .labels import (
+    as_targets,
+    best_scale,
+    decided,
+    every_class,
+    label_codes,
+    with_class_weights,
+)
 
 
 class Numbers:
@@ -66,6 +74,7 @@ class ClassLearner(ClassifierMixin, FeatureLearner):
         fresh=False,
         batch_size=None,
         patience=5,
+        validation_fraction=None,
         standardize=True,
         warm_start=False,
         class_weight=None,
@@ -83,6 +92,7 @@ class ClassLearner(ClassifierMixin, FeatureLearner):
             fresh=fresh,
             batch_size=batch_size,
             patience=patience,
+            validation_fraction=validation_fraction,
             standardize=standardize,
             warm_start=warm_start,
             random_state=random_state,
@@ -103,6 +113,13 @@ class ClassLearner(ClassifierMixin, FeatureLearner):
             return weights
         # Classes against each other: as many rows as there are, whatever the unit.
         return weights / with_class_weights(*chosen, None, streaming).mean()
+
+    def _keep(self, kernel, scales, best, history):
+        super()._keep(kernel, scales, best, history)
+        predicted, targets, weights = best.result.left_out
+        decisions = every_class(scales.original(predicted))
+        labels = every_class(scales.original(targets)).argmax(axis=1)
+        self._scale = best_scale(decisions, labels, weights)
 
     def decision_function(self, X):
         """Return what decides between the classes.
@@ -134,3 +151,34 @@ class ClassLearner(ClassifierMixin, FeatureLearner):
         y : array of shape (n_samples,)
         """
         return decided(self.decision_function(X), self.classes_)
+
+    def predict_proba(self, X):
+        """Return the probability of every class: a softmax of the decisions.
+
+        Its scale is the one that suits the left-out rows best.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        probabilities : array of shape (n_samples, n_classes)
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X):
+        """Return the logarithm of :meth:`predict_proba`.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        log_probabilities : array of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self, "history_")
+        return log_softmax(self._scale * every_class(self._predicted(X)), axis=1)

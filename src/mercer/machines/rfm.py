@@ -37,7 +37,7 @@ class RFMRegressor(_Directions, Numbers, RegressorMixin, FeatureLearner):
     Parameters
     ----------
     kernel, alpha, safeguard, ridge, negative, solver, n_components, fresh, batch_size, \
-patience, standardize, warm_start, random_state
+patience, validation_fraction, standardize, warm_start, random_state
         As in :class:`IRKMRegressor`.
     n_iterations : int or None, default=None
         How often the matrix is updated, at most; ``None`` means 20.
@@ -81,7 +81,7 @@ class RFMClassifier(_Directions, ClassLearner):
     Parameters
     ----------
     kernel, alpha, safeguard, n_iterations, ridge, negative, solver, n_components, fresh, \
-batch_size, patience, standardize, warm_start, random_state
+batch_size, patience, validation_fraction, standardize, warm_start, random_state
         As in :class:`RFMRegressor`.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.

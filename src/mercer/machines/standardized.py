@@ -104,6 +104,8 @@ class Standardized:
     """
 
     def __init__(self, source, scales, n_rows, weight):
+        if n_rows < 2:
+            raise ValueError(f"At least two rows are needed, but n_samples={n_rows} have weight.")
         self._source, self._scales = source, scales
         self.n_rows, self.weight = n_rows, weight
 
@@ -123,7 +125,8 @@ class Standardized:
                 else:
                     # A row of weight 0 is no row.
                     kept = block.weights > 0
-                    yield part[kept], targets[kept], block.weights[kept]
+                    if kept.any():
+                        yield part[kept], targets[kept], block.weights[kept]
 
     def whole(self):
         """Return all rows as one block, in float64."""
@@ -154,6 +157,22 @@ def scales_of(blocks, standardize):
     if columns.weight == 0:
         raise ValueError("sample_weight is zero for every row; at least one must not be.")
     return Scales(columns, targets, standardize), n_rows, columns.weight
+
+
+def size_of(blocks):
+    """Return how many rows of blocks have weight, and their weight.
+
+    Examples
+    --------
+    >>> size_of([(np.eye(2), np.ones((2, 1)), None), (np.eye(2), np.ones((2, 1)), [0.0, 0.5])])
+    (3, 2.5)
+    """
+    n_rows, weight = 0, 0.0
+    for X, _, given in blocks:
+        weights = as_weights(given, X.shape[0])
+        n_rows += X.shape[0] if weights is None else int((weights > 0).sum())
+        weight += X.shape[0] if weights is None else float(weights.sum())
+    return n_rows, weight
 
 
 def dense_block(X):

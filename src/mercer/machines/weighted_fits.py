@@ -21,6 +21,7 @@ from ..kernels.derivatives import (
 )
 from ..ops.products import product_beside_scipy
 from ..solvers import Problem, RidgeStatistics, solve_kernel, solve_primal
+from .left_out import LeftOut, LeftOutSample
 
 #: Raises the diagonal of the landmarks' kernel matrix, so that it can be decomposed.
 JITTER = 1e-12
@@ -34,6 +35,7 @@ class Fit(NamedTuple):
     lam: float
     E: np.ndarray
     D: np.ndarray
+    left_out: LeftOut
 
 
 class KernelFunctions:
@@ -94,15 +96,16 @@ class ExactFit:
 
     def __init__(self, kernel, lams):
         self._kernel, self._lams = kernel, np.atleast_1d(lams)
-        self._last = None
 
-    def run(self, data, weights):
-        """Return the fit of the rows of ``data`` with weights of the columns."""
+    def run(self, data, weights, last=None):
+        """Return the fit of the rows of ``data`` with weights of the columns.
+
+        Of the candidates, only the ``last`` choice and its neighbours are tried, if it is given.
+        """
         X, Y, row_weights = data.whole()
         rows = weights.reweighted(X)
         K = self._kernel(rows)
-        solution = solve_kernel(K, Y, self._candidates(), row_weights)
-        self._last = solution.lam
+        solution = solve_kernel(K, Y, self._candidates(last), row_weights)
         kernel, coef, matrix = self._kernel, solution.coef, weights.matrix
         if row_weights is None:
             E, D = gradient_and_norm(kernel, rows, K, coef, matrix)
@@ -112,13 +115,14 @@ class ExactFit:
         squares = solution.left_out**2
         error = float(np.average(squares.sum(axis=1), weights=row_weights)) / data.variance()
         predictor = KernelFunctions(self._kernel, rows, solution.coef, solution.intercept)
-        return Fit(predictor, error, solution.lam, E, D / data.weight)
+        known = np.ones(len(Y)) if row_weights is None else row_weights
+        left_out = LeftOut(Y - solution.left_out, Y, known)
+        return Fit(predictor, error, solution.lam, E, D / data.weight, left_out)
 
-    def _candidates(self):
-        """Return all candidates at first, then the last choice and its neighbours."""
-        if self._last is None or len(self._lams) == 1:
+    def _candidates(self, last):
+        if last is None or len(self._lams) == 1:
             return self._lams
-        k = int(np.searchsorted(self._lams, self._last))
+        k = int(np.searchsorted(self._lams, last))
         return self._lams[max(0, k - 1) : k + 2]
 
 
@@ -141,10 +145,14 @@ class _TwoPasses:
         return solve_primal(statistics, self._problem)
 
     @staticmethod
-    def _error(solution, data):
-        """Return the error that generalised cross-validation expects, over the variance."""
-        left = np.maximum(1 - solution.degrees_of_freedom / data.weight, 1e-3)
-        return float(np.sum(solution.residual / left**2)) / data.variance()
+    def _errors(solution, data, sample):
+        """Return the error that generalised cross-validation expects, over the variance.
+
+        And what the rows of a sample would be predicted as if they had been left out.
+        """
+        freedom = solution.degrees_of_freedom / data.weight
+        squares = solution.residual / np.maximum(1 - freedom, 1e-3) ** 2
+        return float(np.sum(squares)) / data.variance(), sample.rows(float(np.max(freedom)))
 
     @staticmethod
     def _dual(Y, predicted, row_weights, lam):
@@ -171,7 +179,7 @@ class FourierFit(_TwoPasses):
         features = RandomFourier(kernel, n_components=size, random_state=seed)
         self._features = features.fit(np.zeros((1, n_features)))
 
-    def run(self, data, weights):
+    def run(self, data, weights, last=None):
         """Return the fit of the rows of ``data`` with weights of the columns."""
         size = self._features.n_components
         solution = self._solved(data, weights, self._features.transform, size)
@@ -179,13 +187,14 @@ class FourierFit(_TwoPasses):
         half = size // 2
         cosines, sines = theta[:half], theta[half:]
         frequencies = np.ascontiguousarray(self._features.weights_.T)
-        E, moved = 0.0, [0.0] * theta.shape[1]
+        E, moved, sample = 0.0, [0.0] * theta.shape[1], LeftOutSample()
         for X, Y, row_weights in data.blocks(size):
             rows = weights.reweighted(X)
             Z = self._features.transform(rows)
             C, S = Z[:, :half], Z[:, half:]
-            predicted = product_beside_scipy(Z, theta.astype(Z.dtype))
-            beta = self._dual(Y - solution.intercept, predicted, row_weights, lam).astype(Z.dtype)
+            predicted = product_beside_scipy(Z, theta.astype(Z.dtype)) + solution.intercept
+            sample.add(predicted, Y, row_weights)
+            beta = self._dual(Y, predicted, row_weights, lam).astype(Z.dtype)
             for k in range(theta.shape[1]):
                 slope = C * sines[:, k].astype(Z.dtype) - S * cosines[:, k].astype(Z.dtype)
                 gradients = product_beside_scipy(slope, frequencies.astype(Z.dtype))
@@ -197,8 +206,8 @@ class FourierFit(_TwoPasses):
         total = sum(moved)
         D = -frequencies.T @ total if weights.matrix else -np.sum(frequencies * total, axis=0)
         predictor = FourierFunctions(self._features, theta, solution.intercept)
-        error = self._error(solution, data)
-        return Fit(predictor, error, lam, E / data.weight, D / data.weight)
+        error, left_out = self._errors(solution, data, sample)
+        return Fit(predictor, error, lam, E / data.weight, D / data.weight, left_out)
 
 
 class NystromFit(_TwoPasses):
@@ -218,7 +227,7 @@ class NystromFit(_TwoPasses):
         super().__init__(kernel, lams)
         self._landmarks = landmarks
 
-    def run(self, data, weights):
+    def run(self, data, weights, last=None):
         """Return the fit of the rows of ``data`` with weights of the columns."""
         kernel, size = self._kernel, len(self._landmarks)
         places = weights.reweighted(self._landmarks)
@@ -234,16 +243,18 @@ class NystromFit(_TwoPasses):
         lam = float(solution.lam[0])
         coef = scipy.linalg.solve_triangular(root, solution.coef, lower=True, trans=1)
         E, D = 0.0, -derivative_norm(kernel, places, None, coef, coef, weights.matrix)
+        sample = LeftOutSample()
         for X, Y, row_weights in data.blocks(size):
             rows = weights.reweighted(X)
-            predicted = kernel.matvec(rows, coef, places)
-            beta = self._dual(Y - solution.intercept, predicted, row_weights, lam)
+            predicted = kernel.matvec(rows, coef, places) + solution.intercept
+            sample.add(predicted, Y, row_weights)
+            beta = self._dual(Y, predicted, row_weights, lam)
             matrix = weights.matrix
             E = E + _squared_gradients(kernel, rows, places, coef, row_weights, matrix)
             D = D + 2 * derivative_norm(kernel, rows, places, beta, coef, matrix)
         predictor = KernelFunctions(kernel, places, coef, solution.intercept)
-        error = self._error(solution, data)
-        return Fit(predictor, error, lam, E / data.weight, D / data.weight)
+        error, left_out = self._errors(solution, data, sample)
+        return Fit(predictor, error, lam, E / data.weight, D / data.weight, left_out)
 
 
 def _squared_gradients(kernel, rows, places, coef, row_weights, matrix):
