@@ -144,7 +144,7 @@ def kernels(n_columns: int) -> list[Any]:
 
 def steps(kind: type, start: Any, n_columns: int) -> list[Any]:
     """Return the chosen kernel without steps, and machines that take some."""
-    first = kind(start.kernel, n_iterations=0, random_state=0)
+    first = kind(start.kernel, n_iterations=0, validation_fraction=None, random_state=0)
     if kind is RFMClassifier and n_columns > MOST_COLUMNS:
         return [first]
     return [

@@ -20,9 +20,9 @@ ALPHAS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 QUICK_ALPHAS = (0.0, 0.5, 1.0)
 SETTINGS = (
     Setting("(a) IRKM, figure 2's", "hypercube", "figure2", 100, (0.8, 0.9, 1.0), 20),
-    Setting("(b) IRKM, leap 2", "hypercube", "figure9", 100, (1.2, 1.3, 1.4), 20),
+    Setting("(b) IRKM, leap 2, signs", "hypercube", "figure9", 100, (1.2, 1.3, 1.4), 20),
     Setting("(c) RFM, figure 3's", "rotated", "figure3", 40, (1.2, 1.4, 1.6), 20, 30),
-    Setting("(d) IRKM, leap 2", "gaussian", "figure9", 100, (1.2, 1.3, 1.4), 20),
+    Setting("(d) IRKM, leap 2, normal rows", "gaussian", "figure9", 100, (1.2, 1.3, 1.4), 20),
 )
 PAPER_SIZE = 500
 #: Panels of that size, and RFM's steps there.

@@ -6,12 +6,13 @@ both passes over the rows and nothing else: no cosines, no sines, no sums. All p
 limits go to one BLAS, so that its threads do not wait for those of another.
 
 An iteration is a fit without updates: kernel matrix or features, coefficients, leave-one-out or
-generalised cross-validation errors, gradients and derivatives.
+generalised cross-validation errors, gradients and derivatives. The last table has a stream of a
+million rows, made as they are read, with two updates: ten times the rows take no more memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -34,6 +35,10 @@ NOISE = 0.1
 N_PRODUCTS = 4
 #: The longest time, in limits.
 TIME = 2.0
+#: Rows of the streams, of a block, their columns, and features for them.
+STREAMED, STREAM_BLOCK, STREAM_COLUMNS, STREAM_COMPONENTS = (100_000, 1_000_000), 20_000, 20, 512
+#: The most memory of the longer stream, in those of the shorter.
+MEMORY = 1.2
 MACHINES = {"IRKM": IRKMRegressor, "RFM": RFMRegressor}
 
 
@@ -44,7 +49,11 @@ def run(repeats: int) -> Report:
     targets = [
         check(table, name, "time / limit", "at most", TIME) for table in tables for name in MACHINES
     ]
-    return Report(tables, targets)
+    streamed = stream_table()
+    few, many = streamed.rows
+    bound = MEMORY * few["extra MB"]
+    targets.append(check(streamed, many["case"], "extra MB", "at most", bound))
+    return Report([*tables, streamed], targets)
 
 
 def exact_table(repeats: int) -> Table:
@@ -68,9 +77,37 @@ def large_table(repeats: int, dtype: Any) -> Table:
     return compared(f"random features: {shape}, one iteration", cases, repeats)
 
 
-def rows(n: int, d: int, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
+class Blocks:
+    """Rows that are made as they are read, the same ones whenever they are."""
+
+    def __init__(self, n_rows: int) -> None:
+        self.n_blocks = n_rows // STREAM_BLOCK
+
+    def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        for number in range(self.n_blocks):
+            yield rows(STREAM_BLOCK, STREAM_COLUMNS, np.float32, number)
+
+
+def stream_table() -> Table:
+    """Return the measurements with streams of few and of many rows."""
+    X, y = rows(N_TEST, STREAM_COLUMNS, np.float32, 10**6)
+    model = IRKMRegressor(
+        Gaussian(STREAM_COLUMNS**0.5),
+        n_components=STREAM_COMPONENTS,
+        n_iterations=2,
+        random_state=0,
+    )
+    cases = [
+        Case(f"{n:,} rows", "ours", lambda n=n: model.fit(Blocks(n)).predict(X), partial(share, y))
+        for n in STREAMED
+    ]
+    shape = f"d={STREAM_COLUMNS} m={STREAM_COMPONENTS} float32"
+    return compared(f"stream: IRKM, {shape}, two updates", cases, 1)
+
+
+def rows(n: int, d: int, dtype: Any, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Return normal rows and a function of three of their columns with noise."""
-    generator = np.random.default_rng(0)
+    generator = np.random.default_rng(seed)
     X = generator.standard_normal((n, d)).astype(dtype)
     y = X[:, 0] + X[:, 1] * X[:, 2] + NOISE * generator.standard_normal(n)
     return X, y

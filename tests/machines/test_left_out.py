@@ -63,12 +63,20 @@ def test_rows_kept_aside_are_not_deceived_by_noise():
     rng = np.random.default_rng(1)
     X, X_new = rng.standard_normal((300, 15)), rng.standard_normal((2000, 15))
     y, y_new = rng.standard_normal(300), rng.standard_normal(2000)
-    model = RFMRegressor(n_iterations=6, patience=None, random_state=0)
+    model = RFMRegressor(n_iterations=6, patience=None, validation_fraction=None)
     assert model.fit(X, y).left_out_error_ < 0.8
     assert model.score(X_new, y_new) < -0.2
-    honest = model.set_params(validation_fraction=0.3).fit(X, y)
+    honest = RFMRegressor(n_iterations=6, patience=None, random_state=0).fit(X, y)
+    assert honest.validation_fraction_ == 0.2
     assert honest.left_out_error_ > 0.9
     assert honest.score(X_new, y_new) > -0.1
+
+
+def test_few_rows_and_weights_of_columns_keep_none_aside():
+    X, y = rows(49)
+    assert RFMRegressor(n_iterations=1).fit(X, y).validation_fraction_ is None
+    assert RFMRegressor(n_iterations=0).fit(*rows()).validation_fraction_ is None
+    assert IRKMRegressor(n_iterations=1).fit(*rows()).validation_fraction_ is None
 
 
 def test_shares_that_leave_too_few_rows_are_refused():

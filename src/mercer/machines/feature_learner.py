@@ -24,7 +24,7 @@ from ..engine.sample import RowSample
 from ..engine.streams import learning_rows, sliced
 from ..kernels import Gaussian, Kernel, Laplace
 from ..kernels.derivatives import has_slopes
-from .learner_rows import fresh_blocks, parted, repeated
+from .learner_rows import fresh_blocks, repeated
 from .left_out import validated
 from .merging import take_over
 from .standardized import Standardized, dense_block, scales_of, size_of
@@ -33,6 +33,8 @@ from .weights import Rule
 
 #: Rows up to which the kernel matrix of all of them is affordable.
 EXACT_ROWS = 5000
+#: Rows from which some can be kept aside.
+ASIDE_ROWS = 50
 #: Arrays of the size of the kernel matrix that an exact step holds.
 COPIES = 4
 #: Features, or landmarks, for more rows.
@@ -53,7 +55,11 @@ CONSTRAINTS = {
     "fresh": ["boolean"],
     "batch_size": [Interval(Integral, 2, None, closed="left"), None],
     "patience": [Interval(Integral, 1, None, closed="left"), None],
-    "validation_fraction": [Interval(Real, 0, 1, closed="neither"), None],
+    "validation_fraction": [
+        Interval(Real, 0, 1, closed="neither"),
+        StrOptions({"auto"}),
+        None,
+    ],
     "standardize": ["boolean"],
     "warm_start": ["boolean"],
     "random_state": RANDOM_STATE,
@@ -73,8 +79,9 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
 
     _parameter_constraints: dict = CONSTRAINTS
     _weights_class: type
-    #: Iterations by default.
-    _iterations = 10
+    #: Iterations by default, and the share of rows that is kept aside.
+    _iterations: int = 10
+    _aside: float | None = None
 
     def __init__(
         self,
@@ -90,7 +97,7 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
         fresh=False,
         batch_size=None,
         patience=5,
-        validation_fraction=None,
+        validation_fraction="auto",
         standardize=True,
         warm_start=False,
         random_state=None,
@@ -150,7 +157,13 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
     def _learn(self, X, y, sample_weight):
         """Run the loop on rows, a stream, or what gives fresh rows."""
         stream = Stream(seed_of(self.random_state))
-        blocks, aside, source = self._sources(X, y, sample_weight, stream)
+        source = None
+        if self.fresh:
+            options = self._steps(), self.batch_size, stream.child("fresh")
+            source = fresh_blocks(X, y, sample_weight, self._checked_block, *options)
+            blocks = _known(next(source))
+        else:
+            blocks = repeated(X, y, sample_weight, self._checked_block)
         scales, *size = scales_of(blocks(), self.standardize)
         weights = self._weights_class.equal(self.n_features_in_)
         if hasattr(self, "_weights"):
@@ -160,18 +173,12 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
                     f"warm_start=True goes on with {len(scales.scale)} columns, but X has "
                     f"{self.n_features_in_}; use warm_start=False."
                 )
-        data = whole = Standardized(blocks, scales, *size)
-        held = None
-        if aside is not None:
-            sizes = [size_of(part()) for part in aside]
-            if min(n_rows for n_rows, _ in sizes) < 2:
-                raise ValueError(
-                    f"validation_fraction={self.validation_fraction} leaves {sizes[0][0]} rows to "
-                    f"learn from and keeps {sizes[1][0]} aside; both must be two at least."
-                )
-            data, held = (
-                Standardized(part, scales, *own) for part, own in zip(aside, sizes, strict=True)
+        whole = Standardized(blocks, scales, *size)
+        if whole.n_rows < 2:
+            raise ValueError(
+                f"At least two rows are needed, but n_samples={whole.n_rows} have weight."
             )
+        data, held = self._parts(whole, stream.child("aside"))
         fit, kernel = self._fit_of(whole, scales, stream)
         rule = Rule(self.alpha, self.safeguard, self.negative)
         history, best, since, last = [], None, 0, None
@@ -203,21 +210,28 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
         self._keep(kernel, scales, best, history)
         return self
 
-    def _sources(self, X, y, sample_weight, stream):
-        """Return blocks of rows, the same in two parts, and where fresh rows come from."""
-        if not self.fresh:
-            blocks = repeated(X, y, sample_weight, self._checked_block)
-            if self.validation_fraction is None:
-                return blocks, None, None
-            return blocks, parted(blocks, self.validation_fraction, stream.child("aside")), None
-        if self.validation_fraction is not None:
+    def _parts(self, whole, stream):
+        """Return the rows to learn from, and those that are kept aside, if any."""
+        share = self.validation_fraction
+        if share == "auto":
+            enough = self._steps() and not self.fresh and whole.n_rows >= ASIDE_ROWS
+            share = self._aside if enough else None
+        self.validation_fraction_ = share
+        if share is None:
+            return whole, None
+        if self.fresh:
             raise ValueError(
                 "validation_fraction must be None with fresh=True: the left-out error of fresh "
                 "rows needs no others."
             )
-        options = self._steps(), self.batch_size, stream.child("fresh")
-        source = fresh_blocks(X, y, sample_weight, self._checked_block, *options)
-        return _known(next(source)), None, source
+        parts = whole.parts(share, stream)
+        if min(part.n_rows for part in parts) < 2:
+            raise ValueError(
+                f"validation_fraction={share} leaves {parts[0].n_rows} rows to learn from and "
+                f"keeps {parts[1].n_rows} aside; both must be two at least: give more rows, or "
+                "validation_fraction=None."
+            )
+        return parts
 
     def _keep(self, kernel, scales, best, history):
         self.kernel_, self._scales, self._weights = kernel, scales, best.weights

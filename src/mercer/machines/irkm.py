@@ -61,10 +61,12 @@ class IRKMRegressor(_Columns, Numbers, RegressorMixin, FeatureLearner):
         Rows of an iteration with ``fresh=True``; needed for a sampler.
     patience : int or None, default=5
         Stop after so many iterations without a smaller left-out error; ``None``: never.
-    validation_fraction : float or None, default=None
+    validation_fraction : float, "auto" or None, default="auto"
         The share of the rows that is kept aside to choose the best iteration: their errors take
         the place of left-out errors, which are too small where much is learnt from few rows.
         In the end the function is learnt from all rows. Takes a third pass over a stream.
+        ``"auto"`` is 0.2 for a matrix, if there are 50 rows, and ``None`` for weights of
+        columns, whose left-out errors deceive little.
     standardize : bool, default=True
         Bring columns to mean 0 and spread 1 first.
     warm_start : bool, default=False
@@ -85,6 +87,8 @@ class IRKMRegressor(_Columns, Numbers, RegressorMixin, FeatureLearner):
     left_out_error_ : float
         Its left-out squared error over the variance of the targets (of rows kept aside, with
         ``validation_fraction``).
+    validation_fraction_ : float or None
+        The share of the rows that was kept aside.
     ridge_ : float
         Its ridge parameter.
     solver_, solver_reason_ : str

@@ -74,7 +74,7 @@ class ClassLearner(ClassifierMixin, FeatureLearner):
         fresh=False,
         batch_size=None,
         patience=5,
-        validation_fraction=None,
+        validation_fraction="auto",
         standardize=True,
         warm_start=False,
         class_weight=None,

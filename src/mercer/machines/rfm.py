@@ -14,7 +14,8 @@ class _Directions:
     """What a learnt matrix tells."""
 
     _weights_class: type = Metric
-    _iterations = 20
+    _iterations: int = 20
+    _aside: float | None = 0.2
 
     @property
     def metric_(self):
@@ -52,7 +53,7 @@ patience, validation_fraction, standardize, warm_start, random_state
         Shares of the columns in the trace.
     history_ : list of dict
         Error, ridge parameter and importances of every iteration.
-    best_iteration_, left_out_error_, ridge_, solver_, solver_reason_, kernel_
+    best_iteration_, left_out_error_, validation_fraction_, ridge_, solver_, solver_reason_, kernel_
         As in :class:`IRKMRegressor`.
 
     References
@@ -68,7 +69,7 @@ patience, validation_fraction, standardize, warm_start, random_state
     >>> X = np.random.default_rng(0).standard_normal((400, 10))
     >>> direction = np.ones(10) / 10**0.5
     >>> model = RFMRegressor(random_state=0).fit(X, np.sin(2 * X @ direction))
-    >>> bool(abs(model.components_[0] @ direction) > 0.98)
+    >>> bool(abs(model.components_[0] @ direction) > 0.95)
     True
     """
 

@@ -8,6 +8,7 @@ from .._array import floating_name, to_numpy
 from ..engine.blocks import take
 from ..engine.streams import as_weights, learning_rows, sliced
 from ..ops.products import dense
+from .learner_rows import parted
 
 #: Spread of a column, over its mean, that is rounding.
 ROUNDING = 1e-12
@@ -104,10 +105,13 @@ class Standardized:
     """
 
     def __init__(self, source, scales, n_rows, weight):
-        if n_rows < 2:
-            raise ValueError(f"At least two rows are needed, but n_samples={n_rows} have weight.")
         self._source, self._scales = source, scales
         self.n_rows, self.weight = n_rows, weight
+
+    def parts(self, share, stream):
+        """Return most of the rows, and a share of them that is kept aside."""
+        parts = parted(self._source, share, stream)
+        return tuple(Standardized(part, self._scales, *size_of(part())) for part in parts)
 
     def variance(self):
         """Return the variance of all targets, once standardised."""
