@@ -17,6 +17,7 @@ from mercer import (
     RFMRegressor,
 )
 from mercer.datasets import HierarchicalTask, make_epistasis
+from mercer.engine.sample import RowSample
 from mercer.machines.standardized import Scales, Spread, Standardized, scales_of
 from mercer.machines.weighted_fits import ExactFit, FourierFit, NystromFit
 from mercer.machines.weights import ColumnWeights, Metric, Rule
@@ -327,7 +328,9 @@ def test_spreads_of_blocks_are_spreads_of_rows():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((50, 3)) * [1, 10, 0] + 5, rng.standard_normal((50, 1))
     blocks = [(X[:20], y[:20], None), (X[20:], y[20:], None)]
-    scales, n_rows, _ = scales_of(blocks, True)
+    sample = RowSample(100)
+    scales, n_rows, _ = scales_of(blocks, True, sample)
+    assert np.array_equal(sample.columns[0], X)
     assert n_rows == 50
     assert scales.center == pytest.approx(X.mean(axis=0))
     assert scales.scale == pytest.approx([X[:, 0].std(), X[:, 1].std(), 1.0])

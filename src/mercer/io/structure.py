@@ -25,6 +25,7 @@ MODULES = {
     "mercer.machines.standardized": ("Scales",),
     "mercer.machines.weighted_fits": ("FourierFunctions", "KernelFunctions"),
     "mercer.machines.weights": ("ColumnWeights", "Metric"),
+    "mercer.machines.learner_report": ("LearnerReport",),
     "mercer.machines.report": ("FitReport",),
     "mercer.machines.choosing": ("Method",),
     "mercer.machines.solving": ("FewRows", "KernelRows"),

@@ -4,6 +4,7 @@ from .classifier import FeatureRidgeClassifier
 from .irkm import IRKMClassifier, IRKMRegressor
 from .kernel_classifier import KernelClassifier
 from .kernel_regressor import KernelRegressor
+from .learner_report import LearnerReport
 from .regressor import FeatureRidge
 from .report import FitReport
 from .rfm import RFMClassifier, RFMRegressor
@@ -16,6 +17,7 @@ __all__ = [
     "IRKMRegressor",
     "KernelClassifier",
     "KernelRegressor",
+    "LearnerReport",
     "RFMClassifier",
     "RFMRegressor",
 ]

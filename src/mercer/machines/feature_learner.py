@@ -1,9 +1,10 @@
-"""Kernel machines that learn which columns, or directions, matter: the loop they share."""
+"""Kernel machines that learn which columns, or directions, matter: the frame they share."""
 
 from __future__ import annotations
 
+import time
+from itertools import repeat
 from numbers import Integral, Real
-from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -15,33 +16,25 @@ from .._sklearn import (
     StrOptions,
     check_is_fitted,
     check_rows,
-    checked,
     fit_context,
 )
-from ..engine.config import settings
-from ..engine.progress import Progress
 from ..engine.sample import RowSample
 from ..engine.streams import learning_rows, sliced
-from ..kernels import Gaussian, Kernel, Laplace
-from ..kernels.derivatives import has_slopes
+from ..kernels import Kernel
+from .learner_choices import choose_kernel, choose_ridge, choose_solver
+from .learner_loop import iterate
+from .learner_report import NAMED, LearnerReport
 from .learner_rows import fresh_blocks, repeated
-from .left_out import validated
 from .merging import take_over
+from .report import shortened
 from .standardized import Standardized, dense_block, scales_of, size_of
-from .weighted_fits import ExactFit, Fit, FourierFit, NystromFit
+from .weighted_fits import ExactFit, FourierFit, NystromFit
 from .weights import Rule
 
-#: Rows up to which the kernel matrix of all of them is affordable.
-EXACT_ROWS = 5000
 #: Rows from which some can be kept aside.
 ASIDE_ROWS = 50
-#: Arrays of the size of the kernel matrix that an exact step holds.
-COPIES = 4
-#: Features, or landmarks, for more rows.
-COMPONENTS = 2048
-#: Candidates for the ridge parameter, for kernels that are 1 at distance 0. A larger one would
-#: smooth away the traces of columns that only interact, as long as nothing else is learnt.
-RIDGES = np.logspace(-6, 0, 7)
+#: Rows on which features are compared with their kernel.
+FIDELITY_ROWS = 500
 
 CONSTRAINTS = {
     "kernel": [Kernel, None],
@@ -66,14 +59,6 @@ CONSTRAINTS = {
 }
 
 
-class Iterate(NamedTuple):
-    """An iteration: its number, its weights, and what was learnt with them."""
-
-    step: int
-    weights: Any
-    result: Fit
-
-
 class FeatureLearner(TransformerMixin, BaseEstimator):
     """The loop of :class:`IRKMRegressor` and its like; a subclass knows targets and weights."""
 
@@ -93,7 +78,7 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
         ridge="loo",
         negative="clip",
         solver="auto",
-        n_components=COMPONENTS,
+        n_components=2048,
         fresh=False,
         batch_size=None,
         patience=5,
@@ -156,6 +141,7 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
 
     def _learn(self, X, y, sample_weight):
         """Run the loop on rows, a stream, or what gives fresh rows."""
+        start = time.perf_counter()
         stream = Stream(seed_of(self.random_state))
         source = None
         if self.fresh:
@@ -164,7 +150,8 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
             blocks = _known(next(source))
         else:
             blocks = repeated(X, y, sample_weight, self._checked_block)
-        scales, *size = scales_of(blocks(), self.standardize)
+        sample = RowSample(max(self.n_components, FIDELITY_ROWS))
+        scales, *size = scales_of(blocks(), self.standardize, sample)
         weights = self._weights_class.equal(self.n_features_in_)
         if hasattr(self, "_weights"):
             scales, weights = self._scales, self._weights
@@ -179,35 +166,23 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
                 f"At least two rows are needed, but n_samples={whole.n_rows} have weight."
             )
         data, held = self._parts(whole, stream.child("aside"))
-        fit, kernel = self._fit_of(whole, scales, stream)
+        fit = self._fit_of(whole, scales, sample, stream.seed)
         rule = Rule(self.alpha, self.safeguard, self.negative)
-        history, best, since, last = [], None, 0, None
-        with Progress("learning features", self._steps() + 1) as progress:
-            for step in range(self._steps() + 1):
-                if step and source is not None:
-                    blocks = _known(next(source))
-                    data = Standardized(blocks, scales, *size_of(blocks()))
-                result = fit.run(data, weights, last)
-                last = result.lam
-                if held is not None:
-                    error, left_out = validated(result.predictor, weights, held)
-                    result = result._replace(error=error, left_out=left_out)
-                history.append(_entry(step, result, weights))
-                progress.advance(1)
-                progress.show()
-                since += 1
-                if best is None or result.error < best.result.error:
-                    best, since = Iterate(step, weights, result), 0
-                if self.patience is not None and since >= self.patience:
-                    break
-                if step < self._steps() and scales.n_varying:
-                    weights = weights.updated(result.E, result.D, rule)
+        batches = repeat(data) if source is None else _batches(data, source, scales)
+
+        def update(weights, result):
+            return weights.updated(result.E, result.D, rule) if scales.n_varying else weights
+
+        best, history = iterate(fit, weights, batches, held, update, self._steps(), self.patience)
         if held is not None:
             # The rows kept aside have chosen the iteration; now they are learnt from, too.
             again = fit.run(whole, best.weights, best.result.lam)
             kept = best.result._replace(predictor=again.predictor, lam=again.lam)
             best = best._replace(result=kept)
-        self._keep(kernel, scales, best, history)
+        self._keep(scales, best, history)
+        probe = scales.rows(_smallest_keys(sample, FIDELITY_ROWS))
+        fidelity = fit.approximation_error(probe, best.weights)
+        self._conclude(whole, fit.n_components, fidelity, time.perf_counter() - start)
         return self
 
     def _parts(self, whole, stream):
@@ -233,64 +208,61 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
             )
         return parts
 
-    def _keep(self, kernel, scales, best, history):
-        self.kernel_, self._scales, self._weights = kernel, scales, best.weights
+    def _keep(self, scales, best, history):
+        self._scales, self._weights = scales, best.weights
         self._predictor = best.result.predictor
         self.ridge_, self.left_out_error_ = best.result.lam, best.result.error
         self.best_iteration_, self.n_iter_ = best.step, len(history) - 1
         self.history_ = history
         self.feature_importances_ = best.weights.importances()
+        self._expected = self._expected_score(best.result)
 
-    def _fit_of(self, data, scales, stream):
-        """Return what does a step, and its kernel."""
-        d = self.n_features_in_
-        kernel = self._known_kernel(scales)
-        lams = RIDGES * _at_zero(kernel, scales) if self.ridge == "loo" else [self.ridge]
-        self.solver_, self.solver_reason_ = self._chosen(data.n_rows, kernel)
-        if self.solver_ == "exact":
-            return ExactFit(kernel, lams), kernel
-        if self.solver_ == "features":
-            return FourierFit(kernel, lams, d, self.n_components, stream.seed), kernel
-        sample = RowSample(self.n_components)
-        for X, _, _ in data.blocks(d):
-            sample.add(X)
-        return NystromFit(kernel, lams, sample.columns[0].astype(float)), kernel
+    def _conclude(self, data, n_components, fidelity, seconds):
+        names = getattr(self, "feature_names_in_", None)
+        order = np.argsort(-self.feature_importances_, kind="stable")[:NAMED]
+        how = "generalised cross-validation"
+        if self.validation_fraction_ is not None:
+            how = f"{self.validation_fraction_:.0%} of the rows kept aside"
+        elif self.solver_ == "exact":
+            how = "leave-one-out"
+        self.report_ = LearnerReport(
+            n_rows=data.n_rows,
+            n_columns=self.n_features_in_,
+            kernel=shortened(repr(self.kernel_)),
+            kernel_reason=self._reasons["kernel"],
+            solver=self.solver_,
+            solver_reason=self.solver_reason_,
+            n_components=n_components,
+            iteration=self.best_iteration_,
+            n_iterations=self.n_iter_,
+            importances={
+                f"x{k}" if names is None else str(names[k]): float(self.feature_importances_[k])
+                for k in order
+            },
+            ridge=self.ridge_,
+            ridge_reason=self._reasons["ridge"],
+            score_name=self._score_name,
+            score=self._expected,
+            score_reason=how,
+            error=self.left_out_error_,
+            plain_error=self.history_[0]["error"],
+            approximation_error=fidelity,
+            seconds=seconds,
+        )
 
-    def _known_kernel(self, scales):
-        if self.kernel is None:
-            # As wide as typical rows are long: √d for standardised columns.
-            total = float(np.sqrt(np.sum(scales.spread**2)))
-            return Laplace(total if total > 0 else 1.0)
-        kernel = checked(self.kernel)
-        if kernel._needs_data():
-            raise ValueError(
-                f"kernel={kernel!r} takes its lengthscale from data; give a number (rows are "
-                "standardised, so that √d is a typical one), or None for that."
-            )
-        if not has_slopes(kernel):
-            raise ValueError(
-                f"kernel={kernel!r} has no known derivatives; use Laplace, Gaussian, Matern, "
-                "Exponential, Polynomial or NTK."
-            )
-        return kernel
-
-    def _chosen(self, n_rows, kernel):
-        if self.solver == "features" and not isinstance(kernel, Gaussian):
-            raise ValueError(
-                f"solver='features' needs a Gaussian kernel, but kernel={kernel!r}: gradients of "
-                "its random features have no finite variance; use solver='nystrom'."
-            )
-        if self.solver != "auto":
-            return self.solver, "as you asked for"
-        fits = COPIES * 8 * n_rows**2 <= settings().memory
-        if n_rows <= EXACT_ROWS and fits:
-            return "exact", f"{n_rows:,} rows have an affordable kernel matrix"
-        why = f"{n_rows:,} rows are more than {EXACT_ROWS:,}"
-        if n_rows <= EXACT_ROWS:
-            why = f"the kernel matrix of {n_rows:,} rows does not fit the memory budget"
-        if isinstance(kernel, Gaussian):
-            return "features", f"{why}, and the kernel is Gaussian"
-        return "nystrom", f"{why}, and random features suit the Gaussian kernel only"
+    def _fit_of(self, data, scales, sample, seed):
+        """Return what does a step."""
+        kernel, why = choose_kernel(self.kernel, scales)
+        solver, reason = choose_solver(self.solver, data.n_rows, kernel)
+        lams, how = choose_ridge(self.ridge, kernel, scales, solver)
+        self.kernel_, self._reasons = kernel, {"kernel": why, "ridge": how}
+        self.solver_, self.solver_reason_ = solver, reason
+        if solver == "exact":
+            return ExactFit(kernel, lams)
+        if solver == "features":
+            return FourierFit(kernel, lams, self.n_features_in_, self.n_components, seed)
+        landmarks = scales.rows(_smallest_keys(sample, self.n_components))
+        return NystromFit(kernel, lams, landmarks.astype(float))
 
     def _checked_block(self, block, first, streaming):
         X = check_rows(block[0], owner=self, reset=first)
@@ -353,17 +325,14 @@ def _known(block):
     return lambda: iter([block])
 
 
-def _entry(step, result, weights):
-    """Return what is kept of an iteration."""
-    return {
-        "iteration": step,
-        "error": result.error,
-        "ridge": result.lam,
-        "importances": weights.importances(),
-    }
+def _batches(first, source, scales):
+    """Yield the rows of every iteration."""
+    yield first
+    for block in source:
+        yield Standardized(_known(block), scales, *size_of([block]))
 
 
-def _at_zero(kernel, scales):
-    """Return k(x, x) of a typical row, the unit of ridge parameters."""
-    typical = np.where(scales.spread > 0, scales.spread, 0.0)[None, :]
-    return float(kernel.diag(typical if typical.any() else np.ones_like(typical))[0])
+def _smallest_keys(sample, n_rows):
+    """Return a sample of a sample, in order."""
+    kept = np.sort(np.argsort(sample.keys, kind="stable")[:n_rows])
+    return sample.columns[0][kept]

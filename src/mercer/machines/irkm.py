@@ -95,6 +95,8 @@ class IRKMRegressor(_Columns, Numbers, RegressorMixin, FeatureLearner):
         How it was solved, and why so.
     kernel_ : Kernel
         The kernel of reweighted rows.
+    report_ : LearnerReport
+        What was chosen and why, what was learnt, and how good it is, in words: print it.
 
     References
     ----------

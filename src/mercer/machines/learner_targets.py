@@ -21,6 +21,11 @@ from .labels import (
 class Numbers:
     """Targets that are numbers."""
 
+    _score_name = "R2"
+
+    def _expected_score(self, result):
+        return 1 - result.error
+
     def _encode(self, y, n_rows, first):
         Y = check_targets(self._passed(y), n_rows)
         if first:
@@ -114,12 +119,15 @@ class ClassLearner(ClassifierMixin, FeatureLearner):
         # Classes against each other: as many rows as there are, whatever the unit.
         return weights / with_class_weights(*chosen, None, streaming).mean()
 
-    def _keep(self, kernel, scales, best, history):
-        super()._keep(kernel, scales, best, history)
-        predicted, targets, weights = best.result.left_out
-        decisions = every_class(scales.original(predicted))
-        labels = every_class(scales.original(targets)).argmax(axis=1)
+    _score_name = "accuracy"
+
+    def _expected_score(self, result):
+        """Return the share of left-out rows that are right, and know from them how sure to be."""
+        predicted, targets, weights = result.left_out
+        decisions = every_class(self._scales.original(predicted))
+        labels = every_class(self._scales.original(targets)).argmax(axis=1)
         self._scale = best_scale(decisions, labels, weights)
+        return float(np.average(decisions.argmax(axis=1) == labels, weights=weights))
 
     def decision_function(self, X):
         """Return what decides between the classes.

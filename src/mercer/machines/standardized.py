@@ -143,21 +143,35 @@ class Standardized:
         return X, Y, np.concatenate(weights)
 
 
-def scales_of(blocks, standardize):
+def scales_of(blocks, standardize, sample):
     """Return the scales of blocks of rows and targets, how many rows, and their weight.
+
+    Parameters
+    ----------
+    blocks : iterable
+        Rows, targets and weights.
+    standardize : bool
+        Whether columns are to be scaled.
+    sample : RowSample
+        Gets the rows that have weight.
 
     Examples
     --------
-    >>> scales_of([(np.eye(2), np.ones((2, 1)), None)], True)[1]
+    >>> from mercer.engine.sample import RowSample
+    >>> scales_of([(np.eye(2), np.ones((2, 1)), None)], True, RowSample(1))[1]
     2
     """
     columns, targets, n_rows = Spread(), Spread(), 0
     for X, Y, weights in blocks:
         weights = as_weights(weights, X.shape[0])
         for block in sliced(X, Y, weights, learning_rows(X.shape[1], 8)):
-            columns.add(dense_block(block.X).astype(float), block.weights)
+            rows, kept = dense_block(block.X), slice(None)
+            columns.add(rows.astype(float), block.weights)
             targets.add(block.y, block.weights)
-            n_rows += len(block.y) if block.weights is None else int((block.weights > 0).sum())
+            if block.weights is not None:
+                kept = block.weights > 0
+            sample.add(rows[kept])
+            n_rows += len(rows[kept])
     if columns.weight == 0:
         raise ValueError("sample_weight is zero for every row; at least one must not be.")
     return Scales(columns, targets, standardize), n_rows, columns.weight

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.linalg
 
+from ..features.approximation import compared
 from ..features.fourier import RandomFourier
 from ..kernels.derivatives import (
     derivative_norm,
@@ -96,6 +97,10 @@ class ExactFit:
 
     def __init__(self, kernel, lams):
         self._kernel, self._lams = kernel, np.atleast_1d(lams)
+        self.n_components = None
+
+    def approximation_error(self, X, weights):
+        """Return nothing: the kernel is exact."""
 
     def run(self, data, weights, last=None):
         """Return the fit of the rows of ``data`` with weights of the columns.
@@ -178,6 +183,12 @@ class FourierFit(_TwoPasses):
         size = n_components + n_components % 2
         features = RandomFourier(kernel, n_components=size, random_state=seed)
         self._features = features.fit(np.zeros((1, n_features)))
+        self.n_components = size
+
+    def approximation_error(self, X, weights):
+        """Return how far the features of rows are from their kernel, relatively."""
+        rows = weights.reweighted(X)
+        return compared(self._features.transform(rows), self._kernel(rows)).relative
 
     def run(self, data, weights, last=None):
         """Return the fit of the rows of ``data`` with weights of the columns."""
@@ -226,19 +237,30 @@ class NystromFit(_TwoPasses):
     def __init__(self, kernel, lams, landmarks):
         super().__init__(kernel, lams)
         self._landmarks = landmarks
+        self.n_components = len(landmarks)
 
-    def run(self, data, weights, last=None):
-        """Return the fit of the rows of ``data`` with weights of the columns."""
-        kernel, size = self._kernel, len(self._landmarks)
+    def approximation_error(self, X, weights):
+        """Return how far the features of rows are from their kernel, relatively."""
+        rows = weights.reweighted(X)
+        return compared(self._at(weights)[2](rows), self._kernel(rows)).relative
+
+    def _at(self, weights):
+        """Return the reweighted landmarks, the root of their kernel matrix, and the features."""
         places = weights.reweighted(self._landmarks)
-        among = kernel(places)
-        among[np.diag_indices_from(among)] += JITTER * np.trace(among) / size
+        among = self._kernel(places)
+        among[np.diag_indices_from(among)] += JITTER * np.trace(among) / len(places)
         root = scipy.linalg.cholesky(among, lower=True)
 
         def features(rows):
-            values = kernel(rows, places).astype(float)
+            values = self._kernel(rows, places).astype(float)
             return scipy.linalg.solve_triangular(root, values.T, lower=True).T
 
+        return places, root, features
+
+    def run(self, data, weights, last=None):
+        """Return the fit of the rows of ``data`` with weights of the columns."""
+        kernel, size = self._kernel, self.n_components
+        places, root, features = self._at(weights)
         solution = self._solved(data, weights, features, size)
         lam = float(solution.lam[0])
         coef = scipy.linalg.solve_triangular(root, solution.coef, lower=True, trans=1)
