@@ -109,9 +109,7 @@ def plan_tiles(X: Any, Y: Any, n_vectors: int = 0) -> Plan:
     workers = min(settings().workers(), settings().memory // one) if on_cpu else 1
     if X.shape[0] * Y.shape[0] * row_width(X) < WORTH_A_THREAD and not settings().block_rows:
         workers = 1
-    # TILE_COPIES size² + width size numbers for each worker.
-    budget = settings().memory / (8 * workers)
-    affordable = int((math.sqrt(width**2 + 4 * TILE_COPIES * budget) - width) / (2 * TILE_COPIES))
+    affordable = tile_rows(settings().memory / (8 * workers), width, TILE_COPIES)
     wanted = settings().block_rows
     if wanted is None:
         wanted = CPU_TILE if on_cpu else DEVICE_TILE
@@ -120,6 +118,17 @@ def plan_tiles(X: Any, Y: Any, n_vectors: int = 0) -> Plan:
             share = -(-max(X.shape[0], Y.shape[0]) // (2 * workers))
             wanted = max(FEWEST_ROWS, min(wanted, share))
     return Plan(max(1, min(wanted, affordable)), workers)
+
+
+def tile_rows(numbers: float, width: int, copies: int) -> int:
+    """Return the rows of a square tile of which some copies, and its rows, fill ``numbers``.
+
+    Examples
+    --------
+    >>> tile_rows(1000, width=10, copies=2)
+    20
+    """
+    return int((math.sqrt(width**2 + 4 * copies * numbers) - width) / (2 * copies))
 
 
 def refuse_overflow(values: Any, dtype: str) -> None:

@@ -13,7 +13,7 @@ from .._array import as_floating, is_numpy, namespace
 from ..engine.blocks import Plan, cut, row_width, take
 from ..engine.config import settings
 from ..engine.threads import run_tasks
-from ..engine.tiles import plan_tiles
+from ..engine.tiles import plan_tiles, tile_rows
 from ..ops.products import dense
 from .base import Kernel
 from .slopes import Slopes, is_radial, slopes, slopes_of_values
@@ -116,6 +116,5 @@ def _plan(X: Any, Y: Any, n_targets: int, held: int) -> Plan:
     width = 2 * (row_width(X) + row_width(Y)) + 2 * vectors
     numbers = settings().memory / 8
     workers = max(1, min(plan.workers, int(numbers / 2 / (1 + held))))
-    room = max(0.0, numbers / workers - held)
-    size = (math.sqrt(width**2 + 4 * SLOPE_COPIES * room) - width) / (2 * SLOPE_COPIES)
-    return Plan(max(1, min(plan.rows, int(size))), workers)
+    affordable = tile_rows(max(0.0, numbers / workers - held), width, SLOPE_COPIES)
+    return Plan(max(1, min(plan.rows, affordable)), workers)

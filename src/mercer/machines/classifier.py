@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import log_softmax
-from sklearn.base import ClassifierMixin
 
 from .._sklearn import check_is_fitted, check_labels, fit_context
 from ..engine.sample import RowSample
 from ..solvers.posterior import left_out_share
 from .base import CONSTRAINTS, RidgeMachine
+from .decisions import Decisions
 from .labels import (
     as_targets,
     best_scale,
-    decided,
     every_class,
     label_codes,
     with_class_weights,
@@ -23,7 +21,7 @@ from .labels import (
 CALIBRATION_ROWS = 2000
 
 
-class FeatureRidgeClassifier(ClassifierMixin, RidgeMachine):
+class FeatureRidgeClassifier(Decisions, RidgeMachine):
     r"""Ridge classification on features, exact, in one pass over the rows.
 
     One target for each class, +1 for its rows and -1 for the others (a single one for two
@@ -144,64 +142,9 @@ class FeatureRidgeClassifier(ClassifierMixin, RidgeMachine):
             )
         return self._partial_fit(X, y, sample_weight)
 
-    def decision_function(self, X):
-        """Return the predictions of every class; for two classes those of the second.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        decision : array of shape (n_samples,) or (n_samples, n_classes)
-        """
+    def _decisions(self, X):
         check_is_fitted(self)
-        values, _ = self._predictions(X)
-        return values[:, 0] if values.shape[1] == 1 else values
-
-    def predict(self, X):
-        """Return the label of every row.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        y : array of shape (n_samples,)
-        """
-        return decided(self.decision_function(X), self.classes_)
-
-    def predict_proba(self, X):
-        """Return the calibrated probability of every class.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        probabilities : array of shape (n_samples, n_classes)
-        """
-        return np.exp(self.predict_log_proba(X))
-
-    def predict_log_proba(self, X):
-        """Return the logarithm of :meth:`predict_proba`.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        log_probabilities : array of shape (n_samples, n_classes)
-        """
-        check_is_fitted(self)
-        return log_softmax(self._calibrated_scale() * every_class(self._predictions(X)[0]), axis=1)
+        return self._predictions(X)[0]
 
     def _start(self, classes=None):
         if classes is not None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import log_softmax
-from sklearn.base import ClassifierMixin
 
 from .._sklearn import StrOptions, check_is_fitted, check_labels, check_targets
+from .decisions import Decisions
 from .feature_learner import CONSTRAINTS, FeatureLearner
 from .labels import (
     as_targets,
     best_scale,
-    decided,
     every_class,
     label_codes,
     with_class_weights,
@@ -57,7 +55,7 @@ class Numbers:
         return tags
 
 
-class ClassLearner(ClassifierMixin, FeatureLearner):
+class ClassLearner(Decisions, FeatureLearner):
     """Targets that are labels: a column of -1 and 1, or one for each class."""
 
     _parameter_constraints = {
@@ -129,64 +127,9 @@ class ClassLearner(ClassifierMixin, FeatureLearner):
         self._scale = best_scale(decisions, labels, weights)
         return float(np.average(decisions.argmax(axis=1) == labels, weights=weights))
 
-    def decision_function(self, X):
-        """Return what decides between the classes.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        values : array of shape (n_samples,) or (n_samples, n_classes)
-            Positive for the second of two classes; largest for the class that is predicted.
-        """
+    def _decisions(self, X):
         check_is_fitted(self, "history_")
-        found = self._predicted(X)
-        return found[:, 0] if len(self.classes_) == 2 else found
+        return self._predicted(X)
 
-    def predict(self, X):
-        """Return labels.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        y : array of shape (n_samples,)
-        """
-        return decided(self.decision_function(X), self.classes_)
-
-    def predict_proba(self, X):
-        """Return the probability of every class: a softmax of the decisions.
-
-        Its scale is the one that suits the left-out rows best.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        probabilities : array of shape (n_samples, n_classes)
-        """
-        return np.exp(self.predict_log_proba(X))
-
-    def predict_log_proba(self, X):
-        """Return the logarithm of :meth:`predict_proba`.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        log_probabilities : array of shape (n_samples, n_classes)
-        """
-        check_is_fitted(self, "history_")
-        return log_softmax(self._scale * every_class(self._predicted(X)), axis=1)
+    def _calibrated_scale(self):
+        return self._scale
