@@ -5,10 +5,11 @@ import time
 
 import numpy as np
 import pytest
+import scipy.linalg
 from threadpoolctl import threadpool_info
 
 import mercer
-from mercer.engine.threads import run_tasks, single_threaded_blas
+from mercer.engine.threads import limited_blas, run_tasks, single_threaded_blas
 
 
 def blas_threads():
@@ -93,3 +94,47 @@ def test_two_threads_may_transform_at_once():
         thread.join()
     assert len(results) == 4
     assert all(np.array_equal(result, expected) for result in results)
+
+
+def test_the_lowest_limit_counts_until_all_are_gone():
+    before = blas_threads()
+    outer, inner = limited_blas(2), limited_blas(1)
+    outer.__enter__()
+    allowed = blas_threads()
+    inner.__enter__()
+    assert blas_threads() == {1}
+    inner.__exit__(None, None, None)
+    assert blas_threads() == allowed == {2}
+    outer.__exit__(None, None, None)
+    assert blas_threads() == before
+
+
+MACHINES = [
+    mercer.IRKMRegressor(n_iterations=0),
+    mercer.FeatureRidge(mercer.RandomFourier(n_components=16, random_state=0)),
+]
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=["irkm", "ridge"])
+def test_machines_hold_blas_to_the_threads_of_the_settings(machine, monkeypatch):
+    seen = []
+    watched(monkeypatch, scipy.linalg.lapack, "dpotrf", seen)
+    watched(monkeypatch, scipy.linalg.blas, "dsyrk", seen)
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    before = blas_threads()
+    with limited_blas(2), mercer.config(n_jobs=1):
+        machine.fit(X, X[:, 0])
+    assert seen
+    assert all(threads == {1} for threads in seen)
+    assert blas_threads() == before
+
+
+def watched(monkeypatch, module, name, seen):
+    """Let a function of a module tell how many threads BLAS has when it is called."""
+    function = getattr(module, name)
+
+    def telling(*arguments, **options):
+        seen.append(blas_threads())
+        return function(*arguments, **options)
+
+    monkeypatch.setattr(module, name, telling)

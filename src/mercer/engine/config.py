@@ -56,9 +56,10 @@ class config:
         What a computation may use beside its input and its output, as bytes or as a text
         such as ``"2GB"`` or ``"512MiB"``. Blocks shrink to fit. The default is 1 GB.
     n_jobs : int or None
-        Threads. ``None`` means one for each core that this process may use (or fewer if the
-        environment variable ``OMP_NUM_THREADS`` says so); negative numbers count from the
-        number of cores as in scikit-learn.
+        Threads, also those of BLAS while a machine learns. ``None`` means one for each core
+        that this process may use (or fewer if the environment variable ``OMP_NUM_THREADS`` says
+        so), and leaves BLAS alone; negative numbers count from the number of cores as in
+        scikit-learn.
     block_rows : int or None
         Rows in a block. ``None`` lets the engine choose what fits the processor's cache.
     progress : bool or callable

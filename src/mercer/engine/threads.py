@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from typing import Any, TypeVar
 
@@ -98,30 +98,51 @@ class _Queue:
 
 
 _lock = threading.Lock()
-_holders = 0
-_limit: Any = None
+_held: list[int] = []
+_original: Any = None
 
 
 @contextmanager
-def single_threaded_blas() -> Iterator[None]:
-    """Hold BLAS to one thread until the last of all concurrent holders leaves.
+def limited_blas(threads: int) -> Iterator[None]:
+    """Hold BLAS to some threads until the last of all concurrent holders leaves.
 
     The limit is a setting of the whole process: were each caller to save and restore it, two
-    that overlap would restore each other's limit and leave BLAS on one thread for good.
+    that overlap would restore each other's limit and leave it there for good. The lowest limit
+    of all that are held counts.
     """
-    global _holders, _limit
+    global _original
+    controller = _controller("torch" in sys.modules)
     with _lock:
-        if _holders == 0:
-            _limit = _controller("torch" in sys.modules).limit(limits=1, user_api="blas")
-        _holders += 1
+        if not _held or threads < min(_held):
+            limit = controller.limit(limits=threads, user_api="blas")
+            _original = limit if not _held else _original
+        _held.append(threads)
     try:
         yield
     finally:
         with _lock:
-            _holders -= 1
-            if _holders == 0:
-                _limit.restore_original_limits()
-                _limit = None
+            lowest = min(_held)
+            _held.remove(threads)
+            if not _held:
+                _original.restore_original_limits()
+                _original = None
+            elif min(_held) > lowest:
+                controller.limit(limits=min(_held), user_api="blas")
+
+
+def single_threaded_blas() -> AbstractContextManager[None]:
+    """Hold BLAS to one thread, where threads of our own do the work."""
+    return limited_blas(1)
+
+
+@contextmanager
+def allowed_threads() -> Iterator[None]:
+    """Hold BLAS to the threads that the settings allow, if they name a number."""
+    if settings().n_jobs is None:
+        yield
+        return
+    with limited_blas(settings().workers()):
+        yield
 
 
 @cache

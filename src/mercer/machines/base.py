@@ -24,6 +24,7 @@ from ..engine.streams import (
     rows_between,
     sliced,
 )
+from ..engine.threads import allowed_threads
 from ..features import FeatureMap, KernelColumns
 from ..solvers import RidgeStatistics
 from ..solvers.posterior import DualPosterior, Posterior
@@ -124,6 +125,7 @@ class RidgeMachine(BaseEstimator):
     def _start(self):
         """Set what must be known before the first row."""
 
+    @allowed_threads()
     def _fit(self, X, y, sample_weight):
         """Learn from rows or from a stream of blocks."""
         self._problem()
@@ -184,6 +186,7 @@ class RidgeMachine(BaseEstimator):
 
         self._solve(None if once else again)
 
+    @allowed_threads()
     def _learn(self, blocks):
         """Add blocks; each is checked as a whole before any of its rows is added."""
         for block in blocks:
@@ -218,6 +221,7 @@ class RidgeMachine(BaseEstimator):
         """Return the weights of a block."""
         return sample_weight
 
+    @allowed_threads()
     def _solve(self, again=None):
         """Solve from the statistics; ``again()`` yields the training rows once more."""
         if self._statistics.total().weight <= 0:

@@ -20,6 +20,7 @@ from .._sklearn import (
 )
 from ..engine.sample import RowSample
 from ..engine.streams import learning_rows, sliced
+from ..engine.threads import allowed_threads
 from ..kernels import Kernel
 from .learner_choices import choose_kernel, choose_ridge, choose_solver
 from .learner_loop import iterate
@@ -139,6 +140,7 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
         """Return how often weights are updated, at most."""
         return self._iterations if self.n_iterations is None else self.n_iterations
 
+    @allowed_threads()
     def _learn(self, X, y, sample_weight):
         """Run the loop on rows, a stream, or what gives fresh rows."""
         start = time.perf_counter()
