@@ -26,13 +26,21 @@ from mercer.testing import peak_bytes
 KINDS = [ColumnWeights, Metric]
 
 
+REASON = "a row of weight two is left out whole, two equal rows are left out one by one"
+LEFT_OUT = {
+    "check_sample_weight_equivalence_on_dense_data": REASON,
+    "check_sample_weight_equivalence_on_sparse_data": REASON,
+}
+
+
 @parametrize_with_checks(
     [
         IRKMRegressor(n_iterations=2, random_state=0),
         IRKMClassifier(n_iterations=2, random_state=0),
         RFMRegressor(n_iterations=2, random_state=0),
         RFMClassifier(n_iterations=2, random_state=0),
-    ]
+    ],
+    expected_failed_checks=lambda _: LEFT_OUT,
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

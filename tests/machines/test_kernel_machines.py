@@ -21,7 +21,6 @@ UNWEIGHTED = "columns are encoded, and kernels compared, without regard to weigh
 EXPECTED_TO_FAIL = {
     "check_sample_weight_equivalence_on_dense_data": UNWEIGHTED,
     "check_sample_weight_equivalence_on_sparse_data": UNWEIGHTED,
-    "check_class_weight_classifiers": "an exact kernel also reproduces rows of weight 1e-4",
 }
 
 

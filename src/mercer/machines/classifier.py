@@ -6,7 +6,6 @@ import numpy as np
 
 from .._sklearn import check_is_fitted, check_labels, fit_context
 from ..engine.sample import RowSample
-from ..solvers.posterior import left_out_share
 from .base import CONSTRAINTS, RidgeMachine
 from .decisions import Decisions
 from .labels import (
@@ -194,7 +193,7 @@ class FeatureRidgeClassifier(Decisions, RidgeMachine):
         left_out = np.empty_like(fitted)
         for lam in np.unique(solution.lam):
             chosen = solution.lam == lam
-            leverage = (left_out_share(weights) * self._posterior(lam).quadratic(Z))[:, None]
+            leverage = (weights * self._posterior(lam).quadratic(Z))[:, None]
             # A row that carries its own fit alone has nothing to say when it is left out.
             rest = np.maximum(1 - leverage, 1e-6)
             left_out[:, chosen] = Y[:, chosen] - (Y - fitted)[:, chosen] / rest

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import scipy.linalg
 
-from .posterior import cholesky, left_out_share
+from .posterior import cholesky
 
 
 @dataclass(frozen=True)
@@ -82,10 +82,10 @@ def solve_kernel(
         coef = coef - ones[:, None] * intercept
         # The inverse of the triangle is enough, and half the work of that of the matrix.
         triangle, _ = scipy.linalg.lapack.dtrtri(factor, lower=1, overwrite_c=1)
-        # A row of weight two is two rows, of which one is left out.
-        share = left_out_share(w)
-        own = np.einsum("ki,ki->i", triangle, triangle) - ones**2 / ones.sum()
-        left_out = coef / ((w - share) / lam + share / w * own)[:, None]
+        # A row is left out whole, whatever its weight: a part of it would tell what it is.
+        left_out = (
+            coef / (np.einsum("ki,ki->i", triangle, triangle) - ones**2 / ones.sum())[:, None]
+        )
         scores.append(float(np.sum(w[:, None] * left_out**2) / w.sum()))
         if best is None or scores[-1] < min(scores[:-1]):
             best = KernelSolution(coef, intercept, left_out, float(lam), np.empty(0))

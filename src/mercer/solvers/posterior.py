@@ -82,15 +82,6 @@ def cholesky(S: np.ndarray, lam: float, rounding: float) -> np.ndarray:
                 raise
 
 
-def left_out_share(weights: np.ndarray) -> np.ndarray:
-    """Return how much of each row is left out at a time: all of it, or one of several.
-
-    A row of weight two is two rows, of which one is left out; a row of weight one half is
-    left out whole.
-    """
-    return np.minimum(weights, 1.0)
-
-
 def dual_leave_one_out(few: Any, lams: np.ndarray) -> np.ndarray:
     """Return the exact leave-one-out error of every λ and target, from few rows.
 
@@ -111,7 +102,7 @@ def dual_leave_one_out(few: Any, lams: np.ndarray) -> np.ndarray:
         # Residuals and leverages of rows scaled by the roots of their weights.
         residual = Q @ (shrunk[:, None] * rotated) / np.sqrt(w)[:, None]
         leverage = (1 - (Q * Q) @ shrunk) / w + few.constant
-        rest = 1 - left_out_share(w) * leverage
+        rest = 1 - w * leverage
         scores.append((w[:, None] * (residual / rest[:, None]) ** 2).sum(axis=0) / few.weight)
     return np.array(scores)
 
@@ -147,7 +138,7 @@ class LeaveOneOut:
         leverages = (P * P) @ self._shrink + self._constant
         for row, shrink, h in zip(self._squares, self._shrink.T, leverages.T, strict=True):
             residual = Y - P @ (shrink[:, None] * self._rotated)
-            rest = 1 - left_out_share(w) * h
+            rest = 1 - w * h
             row += (w[:, None] * (residual / rest[:, None]) ** 2).sum(axis=0)
         self._weight += float(w.sum())
 
