@@ -21,7 +21,6 @@ from mercer.engine.sample import RowSample
 from mercer.machines.standardized import Scales, Spread, Standardized, scales_of
 from mercer.machines.weighted_fits import ExactFit, FourierFit, NystromFit
 from mercer.machines.weights import ColumnWeights, Metric, Rule
-from mercer.testing import peak_bytes
 
 KINDS = [ColumnWeights, Metric]
 
@@ -144,7 +143,8 @@ def test_new_weights_are_positive_and_have_the_right_sum(kind, negative):
         E, D = rng.uniform(0, 1, 4), rng.standard_normal(4)
     else:
         A = rng.standard_normal((4, 4))
-        E, D = A @ A.T, A + A.T
+        # The derivative of features comes without its mirror image.
+        E, D = A @ A.T, A
     for alpha in (0.0, 0.5, 1.0):
         new = weights.updated(E, D, Rule(alpha, 1e-3, negative)).value
         values = new if kind is ColumnWeights else np.linalg.eigvalsh(new)
@@ -281,19 +281,6 @@ def test_class_weights_and_many_classes():
     assert balanced > plain
 
 
-def test_warm_start_goes_on():
-    rng = np.random.default_rng(0)
-    X = rng.choice([-1.0, 1.0], (200, 20))
-    y = X[:, 0] * X[:, 1]
-    model = IRKMRegressor(n_iterations=3, patience=None, warm_start=True, random_state=0).fit(X, y)
-    first = model.history_[-1]["importances"]
-    model.fit(X, y)
-    assert model.history_[0]["importances"] == pytest.approx(
-        first if model.best_iteration_ == 3 else model.history_[0]["importances"]
-    )
-    assert model.history_[0]["importances"].max() > 2 / 20
-
-
 @pytest.mark.parametrize("compact", [True, False])
 @pytest.mark.parametrize("solver", ["exact", "features"])
 def test_model_files(tmp_path, compact, solver):
@@ -342,77 +329,3 @@ def test_spreads_of_blocks_are_spreads_of_rows():
     assert n_rows == 50
     assert scales.center == pytest.approx(X.mean(axis=0))
     assert scales.scale == pytest.approx([X[:, 0].std(), X[:, 1].std(), 1.0])
-
-
-class Endless:
-    """A stream of blocks that can be read again, made as it is read."""
-
-    def __init__(self, n_blocks):
-        self.n_blocks = n_blocks
-
-    def __iter__(self):
-        for k in range(self.n_blocks):
-            X = np.random.default_rng(k).standard_normal((2000, 10)).astype("float32")
-            yield X, X[:, 0] * X[:, 1]
-
-
-@pytest.mark.parametrize("solver", ["features", "nystrom"])
-def test_memory_does_not_grow_with_the_rows_of_a_stream(solver):
-    model = IRKMRegressor(
-        Gaussian(3.0), solver=solver, n_components=64, n_iterations=1, ridge=1e-2, random_state=0
-    )
-    model.fit(Endless(1))
-    few, many = (peak_bytes(lambda n=n: model.fit(Endless(n)))[1] for n in (4, 16))
-    assert many < 1.2 * few
-    assert model.solver_ == solver
-
-
-def test_a_fit_that_fails_leaves_the_old_one():
-    X = np.random.default_rng(0).standard_normal((60, 4))
-    y = (X[:, 0] > 0).astype(int)
-    model = IRKMClassifier(n_iterations=1, random_state=0).fit(X, y)
-    before = model.predict(X)
-    with pytest.raises(ValueError, match="one class only"):
-        model.fit(X[:, :3], np.zeros(60, dtype=int))
-    assert np.array_equal(model.predict(X), before)
-    model.set_params(warm_start=True)
-    with pytest.raises(ValueError, match="warm_start=False"):
-        model.fit(X[:, :3], y)
-    assert np.array_equal(model.predict(X), before)
-
-
-@pytest.mark.parametrize("fresh", [False, True])
-def test_a_stream_brings_its_own_targets(fresh):
-    X = np.random.default_rng(0).standard_normal((60, 3))
-    model = IRKMRegressor(n_iterations=1, fresh=fresh)
-    with pytest.raises(ValueError, match="y must be None"):
-        model.fit([(X, X[:, 0])] * 3, X[:, 1])
-
-
-def test_blocks_with_and_without_weights_together():
-    X = np.random.default_rng(0).standard_normal((60, 3))
-    y = X[:, 0] * X[:, 1]
-    model = IRKMRegressor(n_iterations=1, ridge=0.1, solver="exact", random_state=0)
-    mixed = model.fit([(X[:30], y[:30]), (X[30:], y[30:], np.ones(30))]).predict(X)
-    assert mixed == pytest.approx(model.fit(X, y).predict(X), abs=1e-9)
-
-
-def test_class_weights_of_blocks_are_those_of_rows():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((300, 3))
-    y = (X[:, 0] + rng.standard_normal(300) > 1).astype(int)
-    # Blocks in which the classes are unequally frequent.
-    order = np.argsort(y + 1.5 * rng.random(300))
-    X, y = X[order], y[order]
-    blocks = [(X[:180], y[:180]), (X[180:], y[180:])]
-    weights = {0: 0.5, 1: 2.0}
-    options = {"solver": "features", "n_components": 40, "n_iterations": 1, "ridge": 0.1}
-    model = IRKMClassifier(Gaussian(2.0), class_weight=weights, random_state=0, **options)
-    streamed = model.fit(blocks).decision_function(X)
-    plain = IRKMClassifier(Gaussian(2.0), random_state=0, **options)
-    expected = plain.fit(X, y, np.where(y == 1, 2.0, 0.5)).decision_function(X)
-    assert streamed == pytest.approx(expected, abs=1e-8)
-    # A block may lack a class that has a weight.
-    model.set_params(class_weight={1: 4.0}).fit([*blocks, (X[y == 0], y[y == 0])])
-    with pytest.raises(ValueError, match="as a dict"):
-        model.set_params(class_weight="balanced").fit(blocks)

@@ -126,3 +126,12 @@ def test_classes_of_all_rows_are_known_before_they_are_dealt():
     y[7] = "c"
     model = IRKMClassifier(fresh=True, n_iterations=3, random_state=0).fit(X, y)
     assert model.classes_.tolist() == ["a", "b", "c"]
+
+
+def test_a_few_rows_that_are_all_right_do_not_make_certain():
+    rng = np.random.default_rng(1)
+    X, X_new = rng.standard_normal((40, 3)), rng.standard_normal((2000, 3))
+    far = abs(X[:, 0]) > 0.3
+    model = IRKMClassifier(random_state=0).fit(X[far], X[far, 0] > 0)
+    assert model.report_.score > 0.9
+    assert log_loss(X_new[:, 0] > 0, model.predict_proba(X_new)) < 0.3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from .._sklearn import check_rows
 from ..datasets.arguments import checked_integer, checked_seed
 from ..engine.config import config
 from ..engine.progress import Progress
+from ..engine.streams import is_stream
 
 METHODS = ("bootstrap", "seeds")
 
@@ -152,6 +154,15 @@ def selection_frequencies(
             importances.append(found)
             progress.advance(1)
             progress.show()
+    same = all(np.array_equal(found, importances[0]) for found in importances)
+    if method == "seeds" and n_repeats > 1 and same:
+        warnings.warn(
+            "All repetitions gave the same importances, to the last digit: the estimator draws "
+            "nothing that depends on its seed, and the frequencies say nothing; use "
+            "method='bootstrap'.",
+            UserWarning,
+            stacklevel=2,
+        )
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         names = column_names(X) if is_frame(X) else [f"x{k}" for k in range(len(found))]
@@ -170,7 +181,7 @@ def _seed_names(estimator: Any) -> list[str]:
 def _bootstrap(estimator: Any, X: Any, y: Any, stream: Stream) -> Iterator[tuple[Any, Any]]:
     """Return an iterator over samples of the rows with their targets."""
     if not is_frame(X):
-        if not (hasattr(X, "shape") or isinstance(X, (list, tuple))):
+        if is_stream(X) or not (hasattr(X, "shape") or isinstance(X, (list, tuple))):
             raise ValueError(
                 f"method='bootstrap' draws from rows, but X is a {type(X).__name__}; use "
                 "method='seeds' for what gives other rows by itself."

@@ -23,6 +23,8 @@ class RowSample:
     ----------
     limit : int
         Rows to keep; fewer where they are wide.
+    stream : Stream, optional
+        Where keys come from; by default the same for all samples.
 
     Examples
     --------
@@ -37,11 +39,11 @@ class RowSample:
     True
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, stream: Stream | None = None) -> None:
         self.limit = limit
         self.keys = np.empty(0)
         self.columns: list[Any] = []
-        self._generator = Stream(0).child("row summary").generator()
+        self._generator = (stream or Stream(0).child("row summary")).generator()
 
     def add(self, *columns: Any) -> None:
         """Add a block of rows, given as groups of columns with a row each."""

@@ -25,7 +25,7 @@ from ..kernels import Kernel
 from .learner_choices import choose_kernel, choose_ridge, choose_solver
 from .learner_loop import iterate
 from .learner_report import NAMED, LearnerReport
-from .learner_rows import fresh_blocks, repeated
+from .learner_rows import PROBED, fresh_blocks, landmark_rows, probed, repeated
 from .merging import take_over
 from .report import shortened
 from .standardized import Standardized, dense_block, scales_of, size_of
@@ -34,8 +34,6 @@ from .weights import Rule
 
 #: Rows from which some can be kept aside.
 ASIDE_ROWS = 50
-#: Rows on which features are compared with their kernel.
-FIDELITY_ROWS = 500
 
 CONSTRAINTS = {
     "kernel": [Kernel, None],
@@ -124,9 +122,9 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
         """
         # Only a fit that succeeds replaces what was learnt before.
         fresh = clone(self)
-        if self.warm_start and hasattr(self, "_weights"):
-            fresh._scales, fresh._weights = self._scales, self._weights
-        return take_over(self, fresh._learn(X, y, sample_weight))
+        before = self if self.warm_start and hasattr(self, "_weights") else None
+        seed = seed_of(self.random_state)
+        return take_over(self, fresh._learn(X, y, sample_weight, seed, before))
 
     def _passed(self, y):
         """Return targets, or say that they are missing."""
@@ -141,10 +139,10 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
         return self._iterations if self.n_iterations is None else self.n_iterations
 
     @allowed_threads()
-    def _learn(self, X, y, sample_weight):
+    def _learn(self, X, y, sample_weight, seed, before):
         """Run the loop on rows, a stream, or what gives fresh rows."""
         start = time.perf_counter()
-        stream = Stream(seed_of(self.random_state))
+        stream = Stream(seed)
         source = None
         if self.fresh:
             options = self._steps(), self.batch_size, stream.child("fresh")
@@ -152,16 +150,16 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
             blocks = _known(next(source))
         else:
             blocks = repeated(X, y, sample_weight, self._checked_block)
-        sample = RowSample(max(self.n_components, FIDELITY_ROWS))
+        sample = RowSample(self.n_components + PROBED, stream.child("landmarks"))
         scales, *size = scales_of(blocks(), self.standardize, sample)
+        if self.fresh and not scales.n_varying:
+            raise ValueError(
+                "The targets of the first fresh rows are all equal, and their scale is that of all "
+                "others: let the first block, or batch_size, be larger."
+            )
         weights = self._weights_class.equal(self.n_features_in_)
-        if hasattr(self, "_weights"):
-            scales, weights = self._scales, self._weights
-            if len(scales.scale) != self.n_features_in_:
-                raise ValueError(
-                    f"warm_start=True goes on with {len(scales.scale)} columns, but X has "
-                    f"{self.n_features_in_}; use warm_start=False."
-                )
+        if before is not None:
+            weights = self._gone_on(before, scales)
         whole = Standardized(blocks, scales, *size)
         if whole.n_rows < 2:
             raise ValueError(
@@ -182,10 +180,26 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
             kept = best.result._replace(predictor=again.predictor, lam=again.lam)
             best = best._replace(result=kept)
         self._keep(scales, best, history)
-        probe = scales.rows(_smallest_keys(sample, FIDELITY_ROWS))
+        probe = scales.rows(probed(sample, fit.n_components))
         fidelity = fit.approximation_error(probe, best.weights)
         self._conclude(whole, fit.n_components, fidelity, time.perf_counter() - start)
         return self
+
+    def _gone_on(self, before, scales):
+        """Return the weights to begin with; their columns keep the scales that they had."""
+        names = [getattr(machine, "feature_names_in_", None) for machine in (before, self)]
+        if before.n_features_in_ != self.n_features_in_ or not np.array_equal(*names):
+            raise ValueError(
+                "warm_start=True goes on with the columns of the last fit, but X has others, or in "
+                "another order; use warm_start=False."
+            )
+        if before._standardized != self.standardize:
+            raise ValueError(
+                f"warm_start=True goes on with standardize={before._standardized}; use "
+                "warm_start=False to change it."
+            )
+        scales.keep_columns(before._scales)
+        return before._weights
 
     def _parts(self, whole, stream):
         """Return the rows to learn from, and those that are kept aside, if any."""
@@ -212,6 +226,7 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
 
     def _keep(self, scales, best, history):
         self._scales, self._weights = scales, best.weights
+        self._standardized = self.standardize
         self._predictor = best.result.predictor
         self.ridge_, self.left_out_error_ = best.result.lam, best.result.error
         self.best_iteration_, self.n_iter_ = best.step, len(history) - 1
@@ -254,17 +269,17 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
 
     def _fit_of(self, data, scales, sample, seed):
         """Return what does a step."""
-        kernel, why = choose_kernel(self.kernel, scales)
-        solver, reason = choose_solver(self.solver, data.n_rows, kernel)
-        lams, how = choose_ridge(self.ridge, kernel, scales, solver)
-        self.kernel_, self._reasons = kernel, {"kernel": why, "ridge": how}
-        self.solver_, self.solver_reason_ = solver, reason
-        if solver == "exact":
-            return ExactFit(kernel, lams)
-        if solver == "features":
-            return FourierFit(kernel, lams, self.n_features_in_, self.n_components, seed)
-        landmarks = scales.rows(_smallest_keys(sample, self.n_components))
-        return NystromFit(kernel, lams, landmarks.astype(float))
+        self.kernel_, why = choose_kernel(self.kernel, scales)
+        asked = self.solver, self.n_components
+        self.solver_, size, self.solver_reason_ = choose_solver(*asked, data.n_rows, self.kernel_)
+        lams, how = choose_ridge(self.ridge, self.kernel_, scales, self.solver_)
+        self._reasons = {"kernel": why, "ridge": how}
+        if self.solver_ == "exact":
+            return ExactFit(self.kernel_, lams)
+        if self.solver_ == "features":
+            return FourierFit(self.kernel_, lams, self.n_features_in_, size, seed)
+        landmarks = scales.rows(landmark_rows(sample, size, data.n_rows))
+        return NystromFit(self.kernel_, lams, landmarks.astype(float))
 
     def _checked_block(self, block, first, streaming):
         X = check_rows(block[0], owner=self, reset=first)
@@ -332,9 +347,3 @@ def _batches(first, source, scales):
     yield first
     for block in source:
         yield Standardized(_known(block), scales, *size_of([block]))
-
-
-def _smallest_keys(sample, n_rows):
-    """Return a sample of a sample, in order."""
-    kept = np.sort(np.argsort(sample.keys, kind="stable")[:n_rows])
-    return sample.columns[0][kept]

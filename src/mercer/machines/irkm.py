@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from sklearn.base import RegressorMixin
+from sklearn.utils.validation import _check_feature_names_in
 
+from .._sklearn import check_is_fitted
 from .feature_learner import FeatureLearner
 from .learner_targets import ClassLearner, Numbers
 from .weights import ColumnWeights
@@ -18,6 +20,21 @@ class _Columns:
     def weights_(self):
         """The weights of the columns."""
         return self._weights.value
+
+    def get_feature_names_out(self, input_features=None):
+        """Return the names of the columns: each is multiplied by a number.
+
+        Parameters
+        ----------
+        input_features : array of str or None, default=None
+            Names, if they were not known in ``fit``.
+
+        Returns
+        -------
+        names : array of str
+        """
+        check_is_fitted(self, "history_")
+        return _check_feature_names_in(self, input_features)
 
 
 class IRKMRegressor(_Columns, Numbers, RegressorMixin, FeatureLearner):
@@ -72,7 +89,7 @@ class IRKMRegressor(_Columns, Numbers, RegressorMixin, FeatureLearner):
     warm_start : bool, default=False
         Begin with the weights of the last ``fit``.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of random features and of fresh rows.
+        Seed of random features, of landmarks, of fresh rows, and of rows kept aside.
 
     Attributes
     ----------
@@ -82,6 +99,8 @@ class IRKMRegressor(_Columns, Numbers, RegressorMixin, FeatureLearner):
         The same as shares.
     history_ : list of dict
         Error, ridge parameter and importances of every iteration.
+    n_iter_ : int
+        How often the weights were updated.
     best_iteration_ : int
         The iteration whose left-out error is smallest: that machine is kept.
     left_out_error_ : float
@@ -138,6 +157,9 @@ batch_size, patience, validation_fraction, standardize, warm_start, random_state
         The same as shares.
     history_ : list of dict
         Error, ridge parameter and importances of every iteration.
+    n_iter_, best_iteration_, left_out_error_, validation_fraction_, ridge_, solver_, \
+solver_reason_, kernel_, report_
+        As in :class:`IRKMRegressor`.
 
     Examples
     --------

@@ -13,6 +13,8 @@ from ..kernels.derivatives import has_slopes
 EXACT_ROWS = 5000
 #: Arrays of the size of the kernel matrix that an exact step holds.
 COPIES = 4
+#: Arrays of the size of the sums of products of features, while they are solved.
+SUMS_COPIES = 6
 #: Candidates for the ridge parameter, for kernels that are 1 at distance 0. A larger one would
 #: smooth away the traces of columns that only interact, as long as nothing else is learnt.
 RIDGES = np.logspace(-6, 0, 7)
@@ -62,19 +64,21 @@ def choose_ridge(ridge, kernel, scales, solver):
     """
     if ridge != "loo":
         return np.asarray([ridge]), AS_ASKED
-    typical = np.where(scales.spread > 0, scales.spread, 0.0)[None, :]
+    typical = scales.typical[None, :]
     unit = float(kernel.diag(typical if typical.any() else np.ones_like(typical))[0])
     how = "leave-one-out" if solver == "exact" else "generalised cross-validation"
     return RIDGES * unit, how
 
 
-def choose_solver(solver, n_rows, kernel):
-    """Return who solves, and why.
+def choose_solver(solver, n_components, n_rows, kernel):
+    """Return who solves, with how many features or landmarks, and why.
 
     Parameters
     ----------
     solver : {"auto", "exact", "features", "nystrom"}
         What was asked for.
+    n_components : int
+        Features or landmarks that were asked for.
     n_rows : int
         Rows to learn from.
     kernel : Kernel
@@ -86,13 +90,19 @@ def choose_solver(solver, n_rows, kernel):
             "its random features have no finite variance; use solver='nystrom'."
         )
     if solver != "auto":
-        return solver, AS_ASKED
-    fits = COPIES * 8 * n_rows**2 <= settings().memory
-    if n_rows <= EXACT_ROWS and fits:
-        return "exact", f"{n_rows:,} rows have an affordable kernel matrix"
+        return solver, n_components, AS_ASKED
+    budget = settings().memory
+    affordable = int((budget / (8 * SUMS_COPIES)) ** 0.5)
+    size = max(2, min(n_components, affordable))
+    if n_rows <= EXACT_ROWS and COPIES * 8 * n_rows**2 <= budget:
+        return "exact", None, f"{n_rows:,} rows have an affordable kernel matrix"
+    if n_rows <= size:
+        return "exact", None, f"{n_rows:,} rows cost no more than as many features"
     why = f"{n_rows:,} rows are more than {EXACT_ROWS:,}"
     if n_rows <= EXACT_ROWS:
         why = f"the kernel matrix of {n_rows:,} rows does not fit the memory budget"
+    if size < n_components:
+        why += f", which allows {size:,} features"
     if isinstance(kernel, Gaussian):
-        return "features", f"{why}, and the kernel is Gaussian"
-    return "nystrom", f"{why}, and random features suit the Gaussian kernel only"
+        return "features", size, f"{why}; the kernel is Gaussian"
+    return "nystrom", size, f"{why}; random features suit the Gaussian kernel only"

@@ -104,9 +104,7 @@ class LearnerReport:
             ),
         ]
         if self.approximation_error is not None:
-            found.append(
-                ("fidelity", f"features {self.approximation_error:.2%} from the kernel (500 rows)")
-            )
+            found.append(("fidelity", f"features {self.approximation_error:.2%} from the kernel"))
         return [*found, ("cost", f"{self.seconds:.1f} s")]
 
     def __str__(self) -> str:

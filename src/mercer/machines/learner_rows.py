@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import count
 
+import numpy as np
+
 from ..engine.sample import rows_of
 from ..engine.streams import (
     LOOK_ENTRIES,
@@ -15,6 +17,9 @@ from ..engine.streams import (
     refuse_beside_stream,
     sliced,
 )
+
+#: Rows on which features are compared with their kernel.
+PROBED = 500
 
 
 def repeated(X, y, sample_weight, check):
@@ -28,6 +33,8 @@ def repeated(X, y, sample_weight, check):
         Called with a block, whether it is the first and whether more may follow; returns it
         checked.
     """
+    if is_sampler(X):
+        raise ValueError("X draws rows: use fresh=True, and batch_size for the rows of a step.")
     if not is_stream(X):
         block = check(Block(X, y, sample_weight), first=True, streaming=False)
         return lambda: iter([block])
@@ -39,6 +46,11 @@ def repeated(X, y, sample_weight, check):
         )
     check(next(from_stream(X)), first=True, streaming=True)
     return lambda: (check(block, first=False, streaming=True) for block in from_stream(X))
+
+
+def is_sampler(X):
+    """Return whether ``X`` draws rows instead of being rows, or blocks of them."""
+    return callable(X) or (hasattr(X, "sample") and not hasattr(X, "shape"))
 
 
 def fresh_blocks(X, y, sample_weight, check, n_iterations, batch_size, stream):
@@ -56,15 +68,23 @@ def fresh_blocks(X, y, sample_weight, check, n_iterations, batch_size, stream):
         The seeds.
     """
     # Every block has a fit of its own, for which its labels are all there are.
-    if callable(X) or (hasattr(X, "sample") and not hasattr(X, "shape")):
+    if is_sampler(X):
+        refuse_beside_stream(y=y, sample_weight=sample_weight)
         draw = X.sample if hasattr(X, "sample") else X
         if batch_size is None:
             raise ValueError("fresh=True with a sampler needs batch_size, the rows of a step.")
         for k in count():
-            block = Block(*draw(batch_size, stream.child(k).generator()), None)
-            yield check(block, first=k == 0, streaming=False)
+            drawn = draw(batch_size, stream.child(k).generator())
+            if not isinstance(drawn, tuple) or len(drawn) != 2:
+                raise ValueError(
+                    "A sampler must return rows and targets, (X, y), but it returned a "
+                    f"{type(drawn).__name__}."
+                )
+            yield check(Block(*drawn, None), first=k == 0, streaming=False)
     elif is_stream(X):
         refuse_beside_stream(y=y, sample_weight=sample_weight)
+        if batch_size is not None:
+            raise ValueError("batch_size must be None with blocks: each has its own rows.")
         for k, block in enumerate(from_stream(X)):
             yield check(block, first=k == 0, streaming=False)
     else:
@@ -121,3 +141,41 @@ def parted(blocks, share, stream):
 def _picked(block, rows):
     weights = None if block.weights is None else block.weights[rows]
     return Block(rows_of(block.X, rows), block.y[rows], weights)
+
+
+def landmark_rows(sample, size, n_rows):
+    """Return rows of a sample for kernel functions; others remain to try them on.
+
+    Parameters
+    ----------
+    sample : RowSample
+        Of ``n_rows`` rows.
+    size : int
+        How many are wanted.
+    n_rows : int
+        How many there are.
+    """
+    found = len(sample.keys)
+    if found <= size < n_rows:
+        # Rows are so wide that the sample holds few of them.
+        size = found - found // 5
+    return _between(sample, 0, size)
+
+
+def probed(sample, n_landmarks):
+    """Return rows of a sample that are no landmarks, if there are any.
+
+    Parameters
+    ----------
+    sample : RowSample
+        The sample.
+    n_landmarks : int or None
+        How many of its rows are landmarks, at most.
+    """
+    start = n_landmarks if n_landmarks and n_landmarks < len(sample.keys) else 0
+    return _between(sample, start, start + PROBED)
+
+
+def _between(sample, start, stop):
+    """Return the rows whose keys have these ranks, in their order."""
+    return sample.columns[0][np.sort(np.argsort(sample.keys, kind="stable")[start:stop])]

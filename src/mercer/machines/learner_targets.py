@@ -27,8 +27,14 @@ class Numbers:
     def _encode(self, y, n_rows, first):
         Y = check_targets(self._passed(y), n_rows)
         if first:
-            self._one_target = Y.ndim == 1
-        return Y[:, None] if Y.ndim == 1 else Y
+            self._one_target, self._n_targets = Y.ndim == 1, 1 if Y.ndim == 1 else Y.shape[1]
+        Y = Y[:, None] if Y.ndim == 1 else Y
+        if Y.shape[1] != self._n_targets:
+            raise ValueError(
+                f"All blocks must have the same targets, but the first has {self._n_targets} and "
+                f"another {Y.shape[1]}."
+            )
+        return Y
 
     def _row_weights(self, y, sample_weight, streaming):
         return sample_weight
@@ -110,12 +116,7 @@ class ClassLearner(Decisions, FeatureLearner):
         return as_targets(codes, len(self.classes_))
 
     def _row_weights(self, y, sample_weight, streaming):
-        chosen = self.class_weight, y, self.classes_
-        weights = with_class_weights(*chosen, sample_weight, streaming)
-        if self.class_weight is None or streaming:
-            return weights
-        # Classes against each other: as many rows as there are, whatever the unit.
-        return weights / with_class_weights(*chosen, None, streaming).mean()
+        return with_class_weights(self.class_weight, y, self.classes_, sample_weight, streaming)
 
     _score_name = "accuracy"
 

@@ -49,7 +49,7 @@ class LeftOutSample:
             nearer than to others it is to each.
         """
         predicted, Y, weights = self._sample.columns
-        return LeftOut(Y - (Y - predicted) / max(1 - freedom, 1e-3), Y, weights)
+        return LeftOut(Y - (Y - predicted) / max(1 - freedom, 1e-9), Y, weights)
 
 
 def validated(predictor, weights, data):

@@ -53,8 +53,8 @@ patience, validation_fraction, standardize, warm_start, random_state
         Shares of the columns in the trace.
     history_ : list of dict
         Error, ridge parameter and importances of every iteration.
-    best_iteration_, left_out_error_, validation_fraction_, ridge_, solver_, solver_reason_, \
-kernel_, report_
+    n_iter_, best_iteration_, left_out_error_, validation_fraction_, ridge_, solver_, \
+solver_reason_, kernel_, report_
         As in :class:`IRKMRegressor`.
 
     References
@@ -92,7 +92,8 @@ batch_size, patience, validation_fraction, standardize, warm_start, random_state
     ----------
     classes_ : array of shape (n_classes,)
         The labels.
-    metric_, components_, feature_importances_, history_
+    metric_, components_, feature_importances_, history_, n_iter_, best_iteration_, \
+left_out_error_, validation_fraction_, ridge_, solver_, solver_reason_, kernel_, report_
         As in :class:`RFMRegressor`.
 
     Examples

@@ -11,7 +11,7 @@ from ..ops.products import dense
 from .learner_rows import parted
 
 #: Spread of a column, over its mean, that is rounding.
-ROUNDING = 1e-12
+ROUNDING = 16 * np.finfo(float).eps
 
 
 class Spread:
@@ -27,7 +27,7 @@ class Spread:
     """
 
     def __init__(self):
-        self.weight, self.mean, self._squares = 0.0, 0.0, 0.0
+        self.weight, self._mean, self._squares, self._unit = 0.0, 0.0, 0.0, None
 
     def add(self, block, weights=None):
         """Add a block of rows."""
@@ -35,18 +35,28 @@ class Spread:
         total = float(weights.sum())
         if total == 0:
             return
+        if self._unit is None:
+            # Powers of two near the largest entries: squares neither vanish nor overflow.
+            largest = np.abs(block).max(axis=0)
+            self._unit = np.exp2(np.floor(np.log2(np.where(largest > 0, largest, 1.0))))
+        block = block / self._unit
         mean = weights @ block / total
-        shift = mean - self.mean
+        shift = mean - self._mean
         together = self.weight + total
         self._squares = self._squares + weights @ (block - mean) ** 2
         self._squares = self._squares + shift**2 * (self.weight * total / together)
-        self.mean = self.mean + shift * (total / together)
+        self._mean = self._mean + shift * (total / together)
         self.weight = together
+
+    @property
+    def mean(self):
+        """The means."""
+        return self._mean * self._unit
 
     def deviation(self):
         """Return the standard deviations, 0 for what is rounding."""
         found = np.sqrt(self._squares / self.weight)
-        return np.where(found <= ROUNDING * abs(self.mean), 0.0, found)
+        return np.where(found <= ROUNDING * abs(self._mean), 0.0, found) * self._unit
 
 
 class Scales:
@@ -73,10 +83,17 @@ class Scales:
         self.center = columns.mean if standardize else np.zeros_like(spread)
         self.scale = np.where(spread > 0, spread, 1.0) if standardize else np.ones_like(spread)
         self.spread = spread / self.scale
+        #: What a typical row is, far from the origin or not.
+        self.typical = np.sqrt(self.spread**2 + ((columns.mean - self.center) / self.scale) ** 2)
         self.target_center = targets.mean
         deviation = targets.deviation()
         self.n_varying = int(np.sum(deviation > 0))
         self.target_scale = np.where(deviation > 0, deviation, 1.0)
+
+    def keep_columns(self, other):
+        """Scale columns as others do."""
+        for name in ("center", "scale", "spread", "typical"):
+            setattr(self, name, getattr(other, name))
 
     def rows(self, X):
         """Return rows of mean 0 and spread 1."""

@@ -7,6 +7,7 @@ no more than a block of them.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,9 +23,10 @@ from ..kernels.derivatives import (
 )
 from ..ops.products import product_beside_scipy
 from ..solvers import Problem, RidgeStatistics, solve_kernel, solve_primal
+from ..solvers.posterior import cholesky
 from .left_out import LeftOut, LeftOutSample
 
-#: Raises the diagonal of the landmarks' kernel matrix, so that it can be decomposed.
+#: Raises the diagonal of the landmarks' kernel matrix where it cannot be decomposed.
 JITTER = 1e-12
 
 
@@ -135,29 +137,38 @@ class _TwoPasses:
     """A step that looks at the rows twice: for the coefficients, and for the derivatives."""
 
     def __init__(self, kernel, lams):
-        lams = np.atleast_1d(lams)
         self._kernel = kernel
-        self._problem = Problem(lam=float(lams[0]) if len(lams) == 1 else None)
+        self._problem = Problem(lam=np.atleast_1d(lams), above_rounding=True)
 
     def _solved(self, data, weights, features, size):
-        """Return the ridge solution of features of reweighted rows."""
+        """Return the ridge solution of features of reweighted rows, and how many rows count."""
         statistics = None
         for X, Y, row_weights in data.blocks(size):
             Z = features(weights.reweighted(X))
             if statistics is None:
                 statistics = RidgeStatistics(Z.shape[1], Y.shape[1])
             statistics.add(Z, Y, row_weights)
-        return solve_primal(statistics, self._problem)
+        solution = solve_primal(statistics, self._problem)
+        if not solution.trusted and Z.dtype == np.float32:
+            warnings.warn(
+                f"ridge={float(solution.lam[0]):.3g} is lost in the rounding of float32 "
+                "features, and so are the derivatives: give a larger one, or rows in float64.",
+                UserWarning,
+                stacklevel=8,
+            )
+        return solution, statistics.total().counted
 
     @staticmethod
-    def _errors(solution, data, sample):
+    def _errors(solution, counted, data, sample):
         """Return the error that generalised cross-validation expects, over the variance.
 
         And what the rows of a sample would be predicted as if they had been left out.
         """
-        freedom = solution.degrees_of_freedom / data.weight
-        squares = solution.residual / np.maximum(1 - freedom, 1e-3) ** 2
-        return float(np.sum(squares)) / data.variance(), sample.rows(float(np.max(freedom)))
+        # The constant is a degree of freedom as well.
+        share = (solution.degrees_of_freedom + 1) / counted
+        left = np.maximum(1 - share, 1e-9)
+        error = float(np.sum(solution.residual / left**2)) / data.variance()
+        return error, sample.rows(float(np.max(share)))
 
     @staticmethod
     def _dual(Y, predicted, row_weights, lam):
@@ -193,7 +204,7 @@ class FourierFit(_TwoPasses):
     def run(self, data, weights, last=None):
         """Return the fit of the rows of ``data`` with weights of the columns."""
         size = self._features.n_components
-        solution = self._solved(data, weights, self._features.transform, size)
+        solution, counted = self._solved(data, weights, self._features.transform, size)
         lam, theta = float(solution.lam[0]), solution.coef
         half = size // 2
         cosines, sines = theta[:half], theta[half:]
@@ -217,7 +228,7 @@ class FourierFit(_TwoPasses):
         total = sum(moved)
         D = -frequencies.T @ total if weights.matrix else -np.sum(frequencies * total, axis=0)
         predictor = FourierFunctions(self._features, theta, solution.intercept)
-        error, left_out = self._errors(solution, data, sample)
+        error, left_out = self._errors(solution, counted, data, sample)
         return Fit(predictor, error, lam, E / data.weight, D / data.weight, left_out)
 
 
@@ -247,9 +258,7 @@ class NystromFit(_TwoPasses):
     def _at(self, weights):
         """Return the reweighted landmarks, the root of their kernel matrix, and the features."""
         places = weights.reweighted(self._landmarks)
-        among = self._kernel(places)
-        among[np.diag_indices_from(among)] += JITTER * np.trace(among) / len(places)
-        root = scipy.linalg.cholesky(among, lower=True)
+        root = cholesky(self._kernel(places), 0.0, JITTER)
 
         def features(rows):
             values = self._kernel(rows, places).astype(float)
@@ -261,7 +270,7 @@ class NystromFit(_TwoPasses):
         """Return the fit of the rows of ``data`` with weights of the columns."""
         kernel, size = self._kernel, self.n_components
         places, root, features = self._at(weights)
-        solution = self._solved(data, weights, features, size)
+        solution, counted = self._solved(data, weights, features, size)
         lam = float(solution.lam[0])
         coef = scipy.linalg.solve_triangular(root, solution.coef, lower=True, trans=1)
         E, D = 0.0, -derivative_norm(kernel, places, None, coef, coef, weights.matrix)
@@ -275,7 +284,7 @@ class NystromFit(_TwoPasses):
             E = E + _squared_gradients(kernel, rows, places, coef, row_weights, matrix)
             D = D + 2 * derivative_norm(kernel, rows, places, beta, coef, matrix)
         predictor = KernelFunctions(kernel, places, coef, solution.intercept)
-        error, left_out = self._errors(solution, data, sample)
+        error, left_out = self._errors(solution, counted, data, sample)
         return Fit(predictor, error, lam, E / data.weight, D / data.weight, left_out)
 
 

@@ -116,16 +116,20 @@ class Metric:
     def updated(self, E, D, rule):
         """Return a new matrix; parameters as those of :class:`ColumnWeights`, but matrices."""
         d = len(self.value)
-        values, vectors = np.linalg.eigh((D + D.T) / 2)
+        D = (D + D.T) / 2
+        values, vectors = np.linalg.eigh(D)
         floor = rule.safeguard / d * np.eye(d)
         first = self._root @ E @ self._root + floor
         if rule.negative == "clip":
             second = (vectors * np.maximum(values, 0.0)) @ vectors.T + floor
         else:
             # As much of the matrix itself as makes the sum positive semi-definite.
-            roots = np.linalg.inv(self._root + 1e-12 * np.eye(d))
-            lowest = float(np.linalg.eigvalsh(roots @ D @ roots)[0])
-            second = D - min(0.0, lowest) * self.value + floor
+            inverse = np.linalg.pinv(self._root, rcond=1e-8, hermitian=True)
+            lowest = float(np.linalg.eigvalsh(inverse @ D @ inverse)[0])
+            second = D - min(0.0, lowest) * self.value
+            # Where the matrix has nothing, nothing is moved up.
+            values, vectors = np.linalg.eigh(second)
+            second = (vectors * np.maximum(values, 0.0)) @ vectors.T + floor
         mixed = (1 - rule.alpha) * first / np.trace(first) + rule.alpha * second / np.trace(second)
         return Metric((mixed + mixed.T) * (d / 2))
 

@@ -21,7 +21,7 @@ class KernelSolution:
     intercept : array of shape (n_targets,)
         The constants.
     left_out : array of shape (n_rows, n_targets)
-        What a machine that had not seen the row is off by.
+        What a machine that had not seen the row, whatever its weight, is off by.
     lam : float
         The ridge parameter.
     scores : array of shape (n_lams,)

@@ -93,6 +93,8 @@ class Problem:
         Fit a constant, which is not penalised.
     per_target : bool
         Choose λ for every target by itself.
+    above_rounding : bool
+        Leave out candidates that were given, too, if the rounding of the features hides them.
 
     Examples
     --------
@@ -105,6 +107,7 @@ class Problem:
     lam: float | np.ndarray | None = None
     intercept: bool = True
     per_target: bool = False
+    above_rounding: bool = False
 
     def candidates(self, eigenvalues: np.ndarray, size: int, rounding: float = 0.0) -> np.ndarray:
         """Return the λ to try: those given, or a grid about the mean eigenvalue.
@@ -112,9 +115,12 @@ class Problem:
         Those of the grid that the rounding of the features hides are left out.
         """
         if self.lam is not None:
-            return np.atleast_1d(np.asarray(self.lam, dtype=float))
-        mean = float(eigenvalues.sum()) / size
-        grid = GRID * (mean if mean > 0 else 1.0)
+            grid = np.atleast_1d(np.asarray(self.lam, dtype=float))
+            if not self.above_rounding or len(grid) == 1:
+                return grid
+        else:
+            mean = float(eigenvalues.sum()) / size
+            grid = GRID * (mean if mean > 0 else 1.0)
         known = grid[grid >= KNOWN * rounding * float(eigenvalues[-1])]
         return known if known.size else grid[-1:]
 
