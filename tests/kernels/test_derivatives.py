@@ -251,19 +251,25 @@ def test_moments_are_those_of_the_gradients(kernel):
     expected = np.einsum("ijt,ikt->jk", gradients, gradients) / len(X)
     assert_equal(mean_squared_gradients(kernel, X, Y, C, matrix=True), expected)
     assert_equal(mean_squared_gradients(kernel, X, Y, C), np.diag(expected))
+    w = np.linspace(0.2, 2.0, len(X))
+    expected = np.einsum("ijt,ikt,i->jk", gradients, gradients, w) / w.sum()
+    found = mean_squared_gradients(kernel, X, Y, C, matrix=True, sample_weight=w)
+    assert_equal(found, expected)
+    assert_equal(mean_squared_gradients(kernel, X, Y, C, sample_weight=w), np.diag(expected))
 
 
 @every_kernel
 def test_both_at_once_are_the_same_as_one_by_one(kernel):
     X, _, C, _, _ = problem()
-    for coefficients in (C, C[:, 0]):
+    weights = np.linspace(0.2, 2.0, len(X))
+    for coefficients, w in ((C, None), (C[:, 0], weights)):
         for matrix in (False, True):
             expected = (
-                mean_squared_gradients(kernel, X, None, coefficients, matrix),
+                mean_squared_gradients(kernel, X, None, coefficients, matrix, w),
                 derivative_norm(kernel, X, None, coefficients, coefficients, matrix),
             )
             for K in (None, kernel(X)):
-                found = gradient_and_norm(kernel, X, K, coefficients, matrix)
+                found = gradient_and_norm(kernel, X, K, coefficients, matrix, w)
                 for actual, wanted in zip(found, expected, strict=True):
                     assert_equal(actual, wanted)
 

@@ -100,7 +100,12 @@ def input_gradients(kernel: Kernel, X: Any, Y: Any, coefficients: Any) -> Any:
 
 
 def mean_squared_gradients(
-    kernel: Kernel, X: Any, Y: Any, coefficients: Any, matrix: bool = False
+    kernel: Kernel,
+    X: Any,
+    Y: Any,
+    coefficients: Any,
+    matrix: bool = False,
+    sample_weight: Any = None,
 ) -> Any:
     r"""Return the mean over the rows of ``X`` of squared or multiplied gradients of f.
 
@@ -116,6 +121,8 @@ def mean_squared_gradients(
         As in :func:`input_gradients`.
     matrix : bool, default=False
         Whether the matrix is wanted.
+    sample_weight : array of shape (n_samples_X,), default=None
+        Weights of the rows of ``X`` in the mean.
 
     Returns
     -------
@@ -134,16 +141,18 @@ def mean_squared_gradients(
     """
     X, Y, kernel = _prepared(kernel, X, Y)
     columns, _ = _columns(coefficients, Y, X, "coefficients")
+    weights, weight = _row_weights(sample_weight, X)
     pairs = Pairs(kernel, X, Y, columns.shape[1], held=_size(X, matrix))
     total = OrderedSum()
 
     def work(task: tuple[int, Span]) -> None:
         number, span = task
         found = _gradients(pairs, pairs.rows(span), span, columns)
-        total.add(number, sum(_summed(g, g, matrix, pairs.xp) for g in found))
+        own = 1.0 if weights is None else _part(weights, span)
+        total.add(number, sum(_summed(own * g, g, matrix, pairs.xp) for g in found))
 
     pairs.run(work)
-    return _finite(total.values[0] / X.shape[0])
+    return _finite(total.values[0] / weight)
 
 
 def derivative_norm(
@@ -225,7 +234,12 @@ def derivative_norm(
 
 
 def gradient_and_norm(
-    kernel: Kernel, X: Any, K: Any, coefficients: Any, matrix: bool = False
+    kernel: Kernel,
+    X: Any,
+    K: Any,
+    coefficients: Any,
+    matrix: bool = False,
+    sample_weight: Any = None,
 ) -> tuple[Any, Any]:
     r"""Return the mean squared gradients and the derivative norm at one cost.
 
@@ -248,6 +262,8 @@ def gradient_and_norm(
         The coefficients of f, in the library of ``X``.
     matrix : bool, default=False
         Whether matrices are wanted instead of their diagonals.
+    sample_weight : array of shape (n_samples,), default=None
+        Weights of the rows in the mean of the gradients.
 
     Returns
     -------
@@ -271,22 +287,24 @@ def gradient_and_norm(
                 f"K must be the kernel matrix of the {X.shape[0]} rows of X, but its shape is "
                 f"{tuple(K.shape)}; pass K=None to compute what is needed of it."
             )
+    given, weight = _row_weights(sample_weight, X)
     pairs = Pairs(kernel, X, Y, columns.shape[1], held=2 * _size(X, matrix), values=K)
     total = OrderedSum()
 
     def work(task: tuple[int, Span]) -> None:
         number, span = task
         rows, weights = pairs.rows(span), _part(columns, span)
+        own = 1.0 if given is None else _part(given, span)
         moments, derivative = 0.0, 0.0
         for k, gradient in enumerate(_gradients(pairs, rows, span, columns)):
             weighted = weights[:, k : k + 1] * rows
-            moments = moments + _summed(gradient, gradient, matrix, pairs.xp)
+            moments = moments + _summed(own * gradient, gradient, matrix, pairs.xp)
             derivative = derivative + _summed(weighted, gradient, matrix, pairs.xp)
         total.add(number, moments, derivative)
 
     pairs.run(work)
     moments, derivative = total.values
-    return _finite(moments / X.shape[0]), _finite(_symmetric(derivative, matrix))
+    return _finite(moments / weight), _finite(_symmetric(derivative, matrix))
 
 
 def _gradients(pairs: Pairs, rows: Any, span: Span, coefficients: Any) -> list[Any]:
@@ -325,6 +343,14 @@ def _columns(vectors: Any, rows: Any, X: Any, name: str) -> tuple[Any, bool]:
         )
     many = vectors.ndim == 2
     return (vectors if many else vectors[:, None]), many
+
+
+def _row_weights(sample_weight: Any, X: Any) -> tuple[Any, float]:
+    """Return weights of rows as a column, if there are any, and their sum."""
+    if sample_weight is None:
+        return None, float(X.shape[0])
+    column, _ = _columns(sample_weight, X, X, "sample_weight")
+    return column, float(namespace(column).sum(column))
 
 
 def _in_library(array: Any, X: Any, name: str) -> Any:

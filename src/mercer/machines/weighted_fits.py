@@ -18,7 +18,6 @@ from ..features.fourier import RandomFourier
 from ..kernels.derivatives import (
     derivative_norm,
     gradient_and_norm,
-    input_gradients,
     mean_squared_gradients,
 )
 from ..ops.products import product_beside_scipy
@@ -113,12 +112,8 @@ class ExactFit:
         rows = weights.reweighted(X)
         K = self._kernel(rows)
         solution = solve_kernel(K, Y, self._candidates(last), row_weights)
-        kernel, coef, matrix = self._kernel, solution.coef, weights.matrix
-        if row_weights is None:
-            E, D = gradient_and_norm(kernel, rows, K, coef, matrix)
-        else:
-            E = _squared_gradients(kernel, rows, rows, coef, row_weights, matrix) / data.weight
-            D = derivative_norm(kernel, rows, None, coef, coef, matrix)
+        what = self._kernel, rows, K, solution.coef, weights.matrix
+        E, D = gradient_and_norm(*what, sample_weight=row_weights)
         squares = solution.left_out**2
         error = float(np.average(squares.sum(axis=1), weights=row_weights)) / data.variance()
         predictor = KernelFunctions(self._kernel, rows, solution.coef, solution.intercept)
@@ -280,21 +275,14 @@ class NystromFit(_TwoPasses):
             predicted = kernel.matvec(rows, coef, places) + solution.intercept
             sample.add(predicted, Y, row_weights)
             beta = self._dual(Y, predicted, row_weights, lam)
-            matrix = weights.matrix
-            E = E + _squared_gradients(kernel, rows, places, coef, row_weights, matrix)
-            D = D + 2 * derivative_norm(kernel, rows, places, beta, coef, matrix)
+            what, own = (kernel, rows, places), {"matrix": weights.matrix}
+            weight = len(rows) if row_weights is None else row_weights.sum()
+            mean = mean_squared_gradients(*what, coef, sample_weight=row_weights, **own)
+            E = E + weight * mean
+            D = D + 2 * derivative_norm(*what, beta, coef, **own)
         predictor = KernelFunctions(kernel, places, coef, solution.intercept)
         error, left_out = self._errors(solution, counted, data, sample)
         return Fit(predictor, error, lam, E / data.weight, D / data.weight, left_out)
-
-
-def _squared_gradients(kernel, rows, places, coef, row_weights, matrix):
-    """Return the sum over rows of squared or multiplied gradients, weighted or not."""
-    if row_weights is None:
-        return len(rows) * mean_squared_gradients(kernel, rows, places, coef, matrix)
-    gradients = input_gradients(kernel, rows, places, coef)
-    targets = range(coef.shape[1])
-    return sum(_squares(gradients[:, :, k], row_weights, matrix) for k in targets)
 
 
 def _squares(gradients, row_weights, matrix):
