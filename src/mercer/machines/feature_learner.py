@@ -181,8 +181,13 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
             best = best._replace(result=kept)
         self._keep(scales, best, history)
         probe = scales.rows(probed(sample, fit.n_components))
-        fidelity = fit.approximation_error(probe, best.weights)
-        self._conclude(whole, fit.n_components, fidelity, time.perf_counter() - start)
+        self._report(
+            n_rows=whole.n_rows,
+            n_components=fit.n_components,
+            score=self._expected_score(best.result),
+            approximation_error=fit.approximation_error(probe, best.weights),
+            seconds=time.perf_counter() - start,
+        )
         return self
 
     def _gone_on(self, before, scales):
@@ -232,9 +237,8 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
         self.best_iteration_, self.n_iter_ = best.step, len(history) - 1
         self.history_ = history
         self.feature_importances_ = best.weights.importances()
-        self._expected = self._expected_score(best.result)
 
-    def _conclude(self, data, n_components, fidelity, seconds):
+    def _report(self, **measured):
         names = getattr(self, "feature_names_in_", None)
         order = np.argsort(-self.feature_importances_, kind="stable")[:NAMED]
         how = "generalised cross-validation"
@@ -243,13 +247,11 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
         elif self.solver_ == "exact":
             how = "leave-one-out"
         self.report_ = LearnerReport(
-            n_rows=data.n_rows,
             n_columns=self.n_features_in_,
             kernel=shortened(repr(self.kernel_)),
             kernel_reason=self._reasons["kernel"],
             solver=self.solver_,
             solver_reason=self.solver_reason_,
-            n_components=n_components,
             iteration=self.best_iteration_,
             n_iterations=self.n_iter_,
             importances={
@@ -259,12 +261,10 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
             ridge=self.ridge_,
             ridge_reason=self._reasons["ridge"],
             score_name=self._score_name,
-            score=self._expected,
             score_reason=how,
             error=self.left_out_error_,
             plain_error=self.history_[0]["error"],
-            approximation_error=fidelity,
-            seconds=seconds,
+            **measured,
         )
 
     def _fit_of(self, data, scales, sample, seed):
