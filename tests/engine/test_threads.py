@@ -6,10 +6,15 @@ import time
 import numpy as np
 import pytest
 import scipy.linalg
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import mercer
-from mercer.engine.threads import limited_blas, run_tasks, single_threaded_blas
+from mercer.engine.threads import (
+    allowed_threads,
+    limited_blas,
+    run_tasks,
+    single_threaded_blas,
+)
 
 
 def blas_threads():
@@ -97,16 +102,28 @@ def test_two_threads_may_transform_at_once():
 
 
 def test_the_lowest_limit_counts_until_all_are_gone():
-    before = blas_threads()
-    outer, inner = limited_blas(2), limited_blas(1)
-    outer.__enter__()
-    allowed = blas_threads()
-    inner.__enter__()
-    assert blas_threads() == {1}
-    inner.__exit__(None, None, None)
-    assert blas_threads() == allowed == {2}
-    outer.__exit__(None, None, None)
-    assert blas_threads() == before
+    with threadpool_limits(4, user_api="blas"):
+        outer, inner = limited_blas(2), limited_blas(1)
+        outer.__enter__()
+        assert blas_threads() == {2}
+        inner.__enter__()
+        assert blas_threads() == {1}
+        inner.__exit__(None, None, None)
+        assert blas_threads() == {2}
+        outer.__exit__(None, None, None)
+        assert blas_threads() == {4}
+
+
+def test_no_limit_is_raised_and_errors_leave_none_behind():
+    with threadpool_limits(1, user_api="blas"):
+        with limited_blas(2), limited_blas(3):
+            assert blas_threads() == {1}
+        with mercer.config(n_jobs=2), allowed_threads():
+            assert blas_threads() == {1}
+    with threadpool_limits(3, user_api="blas"):
+        with pytest.raises(ZeroDivisionError), limited_blas(1):
+            1 / 0  # noqa: B018
+        assert blas_threads() == {3}
 
 
 MACHINES = [
@@ -121,12 +138,12 @@ def test_machines_hold_blas_to_the_threads_of_the_settings(machine, monkeypatch)
     watched(monkeypatch, scipy.linalg.lapack, "dpotrf", seen)
     watched(monkeypatch, scipy.linalg.blas, "dsyrk", seen)
     X = np.random.default_rng(0).standard_normal((40, 3))
-    before = blas_threads()
-    with limited_blas(2), mercer.config(n_jobs=1):
-        machine.fit(X, X[:, 0])
-    assert seen
-    assert all(threads == {1} for threads in seen)
-    assert blas_threads() == before
+    with threadpool_limits(3, user_api="blas"):
+        with mercer.config(n_jobs=2):
+            machine.fit(X, X[:, 0])
+        assert seen
+        assert all(threads == {2} for threads in seen)
+        assert blas_threads() == {3}
 
 
 def watched(monkeypatch, module, name, seen):

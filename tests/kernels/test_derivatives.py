@@ -409,6 +409,13 @@ def test_those_with_derivatives_say_so():
     assert all(has_slopes(kernel) for kernel in KERNELS)
 
 
+@pytest.mark.parametrize("weights", [np.ones((5, 2)), -np.ones(5), np.zeros(5)])
+def test_bad_weights_are_refused(weights):
+    X = np.random.default_rng(0).standard_normal((5, 2))
+    with pytest.raises(ValueError, match="one number for each row"):
+        gradient_and_norm(Gaussian(), X, None, X[:, 0], sample_weight=weights)
+
+
 def test_bad_arguments_are_refused():
     X, ones = np.eye(3), np.ones(3)
     for wrong in (np.ones(4), np.ones((3, 1, 1))):

@@ -35,6 +35,7 @@ def test_the_report_says_what_was_chosen_and_learnt(tmp_path):
         assert said in text
     mercer.save(model, tmp_path / "model.mercer")
     assert mercer.load(tmp_path / "model.mercer").report_ == report
+    assert report.as_dict()["importances"] == report.importances
 
 
 @pytest.mark.parametrize(
@@ -89,6 +90,11 @@ def test_an_interrupted_fit_keeps_the_best_iteration(monkeypatch):
         model = IRKMRegressor(random_state=0).fit(X, y)
     assert model.n_iter_ == 1
     assert model.score(X, y) > 0.9
+    # Nor is what was learnt lost in the last fit, with the rows that were kept aside.
+    steps[:] = []
+    with pytest.warns(UserWarning, match="has not learnt from the rows"):
+        model = RFMRegressor(n_iterations=1, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.8
     # Without anything learnt there is nothing to keep.
     steps[:] = [1, 1]
     with pytest.raises(KeyboardInterrupt):

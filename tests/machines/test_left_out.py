@@ -6,10 +6,12 @@ from sklearn.metrics import log_loss
 
 import mercer
 from mercer import (
+    FeatureRidgeClassifier,
     Gaussian,
     IRKMClassifier,
     IRKMRegressor,
     Laplace,
+    RandomFourier,
     RFMClassifier,
     RFMRegressor,
 )
@@ -135,3 +137,18 @@ def test_a_few_rows_that_are_all_right_do_not_make_certain():
     model = IRKMClassifier(random_state=0).fit(X[far], X[far, 0] > 0)
     assert model.report_.score > 0.9
     assert log_loss(X_new[:, 0] > 0, model.predict_proba(X_new)) < 0.3
+
+
+def test_many_classes_are_known_for_sure():
+    rng = np.random.default_rng(0)
+    centres = 3 * rng.standard_normal((60, 15))
+    labels = rng.integers(60, size=3000)
+    X = centres[labels] + rng.standard_normal((3000, 15))
+    features = RandomFourier(Gaussian(5.0), n_components=200, random_state=0)
+    model = FeatureRidgeClassifier(features).fit(X[:1500], labels[:1500])
+    assert log_loss(labels[1500:], model.predict_proba(X[1500:])) < 0.05
+    # Rows of weight 0 are no rows.
+    weights = (np.arange(1500) < 900).astype(float)
+    some = FeatureRidgeClassifier(features, alpha=1.0).fit(X[:1500], labels[:1500], weights)
+    part = FeatureRidgeClassifier(features, alpha=1.0).fit(X[:900], labels[:900])
+    assert some.predict_proba(X[1500:]) == pytest.approx(part.predict_proba(X[1500:]), abs=1e-6)

@@ -100,6 +100,7 @@ class _Queue:
 _lock = threading.Lock()
 _held: list[int] = []
 _original: Any = None
+_before: int | None = None
 
 
 @contextmanager
@@ -108,26 +109,32 @@ def limited_blas(threads: int) -> Iterator[None]:
 
     The limit is a setting of the whole process: were each caller to save and restore it, two
     that overlap would restore each other's limit and leave it there for good. The lowest limit
-    of all that are held counts.
+    of all that are held counts, and none is raised above what BLAS had before.
     """
-    global _original
+    global _original, _before
     controller = _controller("torch" in sys.modules)
     with _lock:
-        if not _held or threads < min(_held):
-            limit = controller.limit(limits=threads, user_api="blas")
-            _original = limit if not _held else _original
+        if not _held:
+            _original = controller.limit(limits=None, user_api="blas")
+            found = controller.select(user_api="blas").lib_controllers
+            _before = min((library.num_threads for library in found), default=None)
         _held.append(threads)
+        _set_lowest(controller)
     try:
         yield
     finally:
         with _lock:
-            lowest = min(_held)
             _held.remove(threads)
-            if not _held:
+            if _held:
+                _set_lowest(controller)
+            else:
                 _original.restore_original_limits()
                 _original = None
-            elif min(_held) > lowest:
-                controller.limit(limits=min(_held), user_api="blas")
+
+
+def _set_lowest(controller: ThreadpoolController) -> None:
+    lowest = min(_held) if _before is None else min(*_held, _before)
+    controller.limit(limits=lowest, user_api="blas")
 
 
 def single_threaded_blas() -> AbstractContextManager[None]:

@@ -148,8 +148,9 @@ def mean_squared_gradients(
     def work(task: tuple[int, Span]) -> None:
         number, span = task
         found = _gradients(pairs, pairs.rows(span), span, columns)
-        own = 1.0 if weights is None else _part(weights, span)
-        total.add(number, sum(_summed(own * g, g, matrix, pairs.xp) for g in found))
+        weighted = found if weights is None else [_part(weights, span) * g for g in found]
+        sums = [_summed(a, b, matrix, pairs.xp) for a, b in zip(weighted, found, strict=True)]
+        total.add(number, sum(sums))
 
     pairs.run(work)
     return _finite(total.values[0] / weight)
@@ -294,11 +295,11 @@ def gradient_and_norm(
     def work(task: tuple[int, Span]) -> None:
         number, span = task
         rows, weights = pairs.rows(span), _part(columns, span)
-        own = 1.0 if given is None else _part(given, span)
         moments, derivative = 0.0, 0.0
         for k, gradient in enumerate(_gradients(pairs, rows, span, columns)):
             weighted = weights[:, k : k + 1] * rows
-            moments = moments + _summed(own * gradient, gradient, matrix, pairs.xp)
+            own = gradient if given is None else _part(given, span) * gradient
+            moments = moments + _summed(own, gradient, matrix, pairs.xp)
             derivative = derivative + _summed(weighted, gradient, matrix, pairs.xp)
         total.add(number, moments, derivative)
 
@@ -349,8 +350,14 @@ def _row_weights(sample_weight: Any, X: Any) -> tuple[Any, float]:
     """Return weights of rows as a column, if there are any, and their sum."""
     if sample_weight is None:
         return None, float(X.shape[0])
-    column, _ = _columns(sample_weight, X, X, "sample_weight")
-    return column, float(namespace(column).sum(column))
+    column, many = _columns(sample_weight, X, X, "sample_weight")
+    xp = namespace(column)
+    total = float(xp.sum(column))
+    if many or float(xp.min(column)) < 0 or total == 0:
+        raise ValueError(
+            "sample_weight must hold one number for each row, none negative and some positive."
+        )
+    return column, total
 
 
 def _in_library(array: Any, X: Any, name: str) -> Any:

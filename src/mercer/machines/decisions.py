@@ -48,8 +48,8 @@ class Decisions(ClassifierMixin):
     def predict_proba(self, X):
         """Return the calibrated probability of every class.
 
-        It is a softmax of the decisions, with the scale that gives left-out rows the greatest
-        likelihood.
+        It is a softmax of the decisions, with the scale that gives left-out rows, and half a
+        row more that is wrong, the greatest likelihood.
 
         Parameters
         ----------

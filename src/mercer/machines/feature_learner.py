@@ -21,9 +21,10 @@ from .._sklearn import (
 from ..engine.sample import RowSample
 from ..engine.streams import learning_rows, sliced
 from ..engine.threads import allowed_threads
+from ..features.base import stored_random_state
 from ..kernels import Kernel
 from .learner_choices import choose_kernel, choose_ridge, choose_solver
-from .learner_loop import iterate
+from .learner_loop import iterate, learnt_from_all
 from .learner_report import NAMED, LearnerReport
 from .learner_rows import PROBED, fresh_blocks, landmark_rows, probed, repeated
 from .merging import take_over
@@ -114,7 +115,7 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
         y : array of shape (n_samples,) or (n_samples, n_targets)
             Targets, or labels; ``None`` where X brings them.
         sample_weight : array of shape (n_samples,), default=None
-            How many times each row counts.
+            How many times each row counts; where it is left out, it is left out whole.
 
         Returns
         -------
@@ -142,7 +143,7 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
     def _learn(self, X, y, sample_weight, seed, before):
         """Run the loop on rows, a stream, or what gives fresh rows."""
         start = time.perf_counter()
-        stream = Stream(seed)
+        self._seed, stream = seed, Stream(seed)
         source = None
         if self.fresh:
             options = self._steps(), self.batch_size, stream.child("fresh")
@@ -175,10 +176,7 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
 
         best, history = iterate(fit, weights, batches, held, update, self._steps(), self.patience)
         if held is not None:
-            # The rows kept aside have chosen the iteration; now they are learnt from, too.
-            again = fit.run(whole, best.weights, best.result.lam)
-            kept = best.result._replace(predictor=again.predictor, lam=again.lam)
-            best = best._replace(result=kept)
+            best = learnt_from_all(fit, whole, best)
         self._keep(scales, best, history)
         probe = scales.rows(probed(sample, fit.n_components))
         self._report(
@@ -228,6 +226,10 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
                 "validation_fraction=None."
             )
         return parts
+
+    def _stored(self, compact):
+        """Return the state for a model file, where a generator is the seed it has given."""
+        return {**self.__dict__, "random_state": stored_random_state(self, "_seed")}
 
     def _keep(self, scales, best, history):
         self._scales, self._weights = scales, best.weights

@@ -93,7 +93,8 @@ def choose_solver(solver, n_components, n_rows, kernel):
         return solver, n_components, AS_ASKED
     budget = settings().memory
     affordable = int((budget / (8 * SUMS_COPIES)) ** 0.5)
-    size = max(2, min(n_components, affordable))
+    # Features come in pairs.
+    size = min(n_components, max(2, affordable - affordable % 2))
     if n_rows <= EXACT_ROWS and COPIES * 8 * n_rows**2 <= budget:
         return "exact", None, f"{n_rows:,} rows have an affordable kernel matrix"
     if n_rows <= size:

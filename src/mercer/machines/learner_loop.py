@@ -58,11 +58,7 @@ def iterate(fit, weights, batches, held, update, n_steps, patience):
             except KeyboardInterrupt:
                 if best is None:
                     raise
-                warnings.warn(
-                    f"Interrupted after {step} fits; the best of them is kept.",
-                    UserWarning,
-                    stacklevel=6,
-                )
+                _say(f"Interrupted after {step} fits; the best of them is kept.")
                 break
             last = result.lam
             one = Iterate(step, weights, result)
@@ -76,3 +72,28 @@ def iterate(fit, weights, batches, held, update, n_steps, patience):
             if step < n_steps:
                 weights = update(weights, result)
     return best, history
+
+
+def learnt_from_all(fit, whole, best):
+    """Return the best iteration with a function of all rows, those kept aside included.
+
+    Parameters
+    ----------
+    fit : ExactFit, FourierFit or NystromFit
+        What does a step.
+    whole : Standardized
+        All rows.
+    best : Iterate
+        The iteration that the rows kept aside have chosen.
+    """
+    try:
+        again = fit.run(whole, best.weights, best.result.lam)
+    except KeyboardInterrupt:
+        _say("Interrupted; the function has not learnt from the rows that were kept aside.")
+        return best
+    kept = best.result._replace(predictor=again.predictor, lam=again.lam)
+    return best._replace(result=kept)
+
+
+def _say(what):
+    warnings.warn(what, UserWarning, stacklevel=7)

@@ -48,7 +48,7 @@ class LearnerReport:
     error : float
         The squared error, over the variance of the targets, by which the iteration was chosen.
     plain_error : float
-        The same of the kernel before anything was learnt.
+        The same of the first iteration, with equal weights unless it was a warm start.
     approximation_error : float or None
         Relative distance of the features from the kernel; ``None`` for the exact kernel.
     seconds : float
@@ -100,7 +100,7 @@ class LearnerReport:
             (
                 "score",
                 f"{self.score_name} {self.score:.3f} expected on new rows ({self.score_reason}); "
-                f"squared error {self.error:.3g} of the variance, {self.plain_error:.3g} before",
+                f"squared error {self.error:.3g} of the variance, {self.plain_error:.3g} at first",
             ),
         ]
         if self.approximation_error is not None:

@@ -27,19 +27,20 @@ class Spread:
     """
 
     def __init__(self):
-        self.weight, self._mean, self._squares, self._unit = 0.0, 0.0, 0.0, None
+        self.weight, self._mean, self._squares = 0.0, 0.0, 0.0
+        self._reference, self._unit = None, 1.0
 
     def add(self, block, weights=None):
         """Add a block of rows."""
+        if weights is not None:
+            block, weights = block[weights > 0], weights[weights > 0]
+        if not len(block):
+            return
+        self._extend(block)
         weights = np.ones(len(block)) if weights is None else weights
         total = float(weights.sum())
-        if total == 0:
-            return
-        if self._unit is None:
-            # Powers of two near the largest entries: squares neither vanish nor overflow.
-            largest = np.abs(block).max(axis=0)
-            self._unit = np.exp2(np.floor(np.log2(np.where(largest > 0, largest, 1.0))))
-        block = block / self._unit
+        # About the first row: a column that does not vary is exactly 0.
+        block = block / self._unit - self._reference / self._unit
         mean = weights @ block / total
         shift = mean - self._mean
         together = self.weight + total
@@ -48,15 +49,30 @@ class Spread:
         self._mean = self._mean + shift * (total / together)
         self.weight = together
 
+    def _extend(self, block):
+        """Choose units, powers of two near the largest entries: no square vanishes or overflows."""
+        largest = np.abs(block).max(axis=0)
+        unit = np.exp2(np.floor(np.log2(np.where(largest > 0, largest, 1.0))))
+        if self._reference is None:
+            self._reference, self._unit = block[0], unit
+            return
+        # What was all 0 has no unit yet.
+        known = np.where(self._squares > 0, self._unit, 0.0)
+        known = np.where(self._reference != 0, self._unit, known)
+        unit = np.where(largest > 0, np.maximum(known, unit), self._unit)
+        self._mean = self._mean * (self._unit / unit)
+        self._squares = self._squares * (self._unit / unit) ** 2
+        self._unit = unit
+
     @property
     def mean(self):
         """The means."""
-        return self._mean * self._unit
+        return self._reference + self._mean * self._unit
 
     def deviation(self):
         """Return the standard deviations, 0 for what is rounding."""
         found = np.sqrt(self._squares / self.weight)
-        return np.where(found <= ROUNDING * abs(self._mean), 0.0, found) * self._unit
+        return np.where(found * self._unit <= ROUNDING * abs(self.mean), 0.0, found) * self._unit
 
 
 class Scales:

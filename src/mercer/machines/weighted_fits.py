@@ -133,7 +133,8 @@ class _TwoPasses:
 
     def __init__(self, kernel, lams):
         self._kernel = kernel
-        self._problem = Problem(lam=np.atleast_1d(lams), above_rounding=True)
+        lams = np.atleast_1d(lams)
+        self._problem = Problem(lam=lams, above_rounding=True, count_weights=False)
 
     def _solved(self, data, weights, features, size):
         """Return the ridge solution of features of reweighted rows, and how many rows count."""
@@ -151,7 +152,7 @@ class _TwoPasses:
                 UserWarning,
                 stacklevel=8,
             )
-        return solution, statistics.total().counted
+        return solution, self._problem.counted(statistics.total())
 
     @staticmethod
     def _errors(solution, counted, data, sample):

@@ -95,6 +95,8 @@ class Problem:
         Choose λ for every target by itself.
     above_rounding : bool
         Leave out candidates that were given, too, if the rounding of the features hides them.
+    count_weights : bool
+        Whether a row of weight two counts as two rows where λ is chosen.
 
     Examples
     --------
@@ -108,6 +110,11 @@ class Problem:
     intercept: bool = True
     per_target: bool = False
     above_rounding: bool = False
+    count_weights: bool = True
+
+    def counted(self, totals: Any) -> float:
+        """Return how many rows there are for the choice of λ."""
+        return float(totals.counted if self.count_weights else totals.n_positive)
 
     def candidates(self, eigenvalues: np.ndarray, size: int, rounding: float = 0.0) -> np.ndarray:
         """Return the λ to try: those given, or a grid about the mean eigenvalue.
@@ -163,7 +170,10 @@ def solve(
         criterion, scores = "given", np.empty((0, n_targets))
         chosen = np.full(n_targets, lams[0])
     else:
-        criterion, scores = held_out or ("gcv", gcv_scores(system, totals.counted, lams, problem))
+        criterion, scores = held_out or (
+            "gcv",
+            gcv_scores(system, problem.counted(totals), lams, problem),
+        )
         chosen = choose(scores, lams, problem.per_target)
     coef = system.coefficients(chosen)
     rss, freedom = np.empty(n_targets), np.empty(n_targets)
@@ -171,7 +181,7 @@ def solve(
         own = chosen == lam
         rss[own] = system.residual_squares(lam)[own]
         freedom[own] = system.freedom(lam)
-    left = np.maximum(totals.counted - freedom - problem.intercept, 1.0)
+    left = np.maximum(problem.counted(totals) - freedom - problem.intercept, 1.0)
     z_mean, y_mean = totals.means(problem.intercept)
     smallest, largest = float(chosen.min()), float(system.eigenvalues[-1])
     least = float(system.eigenvalues[0]) if len(system.eigenvalues) >= len(coef) else 0.0
