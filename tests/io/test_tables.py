@@ -3,6 +3,7 @@
 import builtins
 
 import numpy as np
+import pandas as pd
 import pyarrow
 import pyarrow.csv
 import pyarrow.feather
@@ -58,7 +59,9 @@ def test_a_machine_learns_from_a_folder_as_from_memory(tmp_path):
     again = FeatureRidge(features).fit(stream)
     memory = FeatureRidge(features).fit(X, whole["y"].to_numpy())
     assert np.array_equal(model.coef_, again.coef_)
-    assert model.predict(X) == pytest.approx(memory.predict(X), rel=1e-8, abs=1e-9)
+    # The stream knows the names of its columns.
+    rows = pd.DataFrame(X, columns=list("abc"))
+    assert model.predict(rows) == pytest.approx(memory.predict(X), rel=1e-8, abs=1e-9)
 
 
 def test_several_targets_and_chosen_columns(tmp_path):

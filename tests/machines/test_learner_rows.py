@@ -3,11 +3,21 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import mercer
-from mercer import Gaussian, IRKMClassifier, IRKMRegressor, Laplace, RFMRegressor
+from mercer import (
+    FeatureRidge,
+    Gaussian,
+    IRKMClassifier,
+    IRKMRegressor,
+    Laplace,
+    RandomFourier,
+    RFMRegressor,
+)
 from mercer.datasets import HierarchicalTask, make_epistasis
 from mercer.diagnostics import selection_frequencies
+from mercer.io import TableStream
 from mercer.machines.standardized import Spread
 from mercer.testing import peak_bytes
 
@@ -289,3 +299,23 @@ def test_generators_as_seeds_are_stored_as_what_they_gave(tmp_path):
     loaded = mercer.load(tmp_path / "model.mercer")
     assert isinstance(loaded.random_state, int)
     assert np.array_equal(loaded.predict(X), model.predict(X))
+
+
+def test_names_of_a_table_on_disk_are_known(tmp_path):
+    frame = pd.DataFrame(np.random.default_rng(0).standard_normal((300, 3)), columns=list("abc"))
+    frame["y"] = frame["a"] * frame["b"]
+    frame.to_parquet(tmp_path / "rows.parquet")
+    stream = TableStream(tmp_path / "rows.parquet", target="y", dtype="float64")
+    rows = frame[["a", "b", "c"]]
+    for model in (
+        IRKMRegressor(n_iterations=2, warm_start=True, random_state=0),
+        FeatureRidge(RandomFourier(Gaussian(2.0), n_components=50, random_state=0), alpha=1e-3),
+    ):
+        expected = clone(model).fit(rows, frame["y"]).predict(rows)
+        assert model.fit(stream).feature_names_in_.tolist() == ["a", "b", "c"]
+        assert model.predict(rows) == pytest.approx(expected, abs=1e-7)
+        with pytest.raises(ValueError, match="feature names"):
+            model.predict(rows[["b", "a", "c"]])
+        model.fit(stream)
+    learner = IRKMRegressor(n_iterations=2, random_state=0).fit(stream)
+    assert set(list(learner.report_.importances)[:2]) == {"a", "b"}

@@ -97,6 +97,14 @@ def from_stream(stream: Iterable[Any]) -> Iterator[Block]:
         raise ValueError("The stream of blocks is empty: at least one block of rows is needed.")
 
 
+def stream_names(stream: Any) -> np.ndarray | None:
+    """Return the names of the columns of a stream that knows them, as one of tables does."""
+    names = getattr(stream, "columns", None) if is_stream(stream) else None
+    if isinstance(names, list) and all(isinstance(name, str) for name in names):
+        return np.asarray(names, dtype=object)
+    return None
+
+
 def refuse_beside_stream(**given: Any) -> None:
     """Say that a stream brings its own targets and weights, where some were given beside it."""
     for name, value in given.items():

@@ -23,6 +23,7 @@ from ..engine.streams import (
     refuse_beside_stream,
     rows_between,
     sliced,
+    stream_names,
 )
 from ..engine.threads import allowed_threads
 from ..features import FeatureMap, KernelColumns
@@ -133,6 +134,9 @@ class RidgeMachine(BaseEstimator):
             refuse_beside_stream(y=y, sample_weight=sample_weight)
             for _ in self._learning(X):
                 pass
+            names = stream_names(X)
+            if names is not None:
+                self.feature_names_in_ = names
             return self
         X = self._checked(X, reset=True)
         encoded = self._encode(y, X.shape[0], first=True)

@@ -19,7 +19,7 @@ from .._sklearn import (
     fit_context,
 )
 from ..engine.sample import RowSample
-from ..engine.streams import learning_rows, sliced
+from ..engine.streams import learning_rows, sliced, stream_names
 from ..engine.threads import allowed_threads
 from ..features.base import stored_random_state
 from ..kernels import Kernel
@@ -143,7 +143,7 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
     def _learn(self, X, y, sample_weight, seed, before):
         """Run the loop on rows, a stream, or what gives fresh rows."""
         start = time.perf_counter()
-        self._seed, stream = seed, Stream(seed)
+        self._seed, stream, names = seed, Stream(seed), stream_names(X)
         source = None
         if self.fresh:
             options = self._steps(), self.batch_size, stream.child("fresh")
@@ -160,7 +160,7 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
             )
         weights = self._weights_class.equal(self.n_features_in_)
         if before is not None:
-            weights = self._gone_on(before, scales)
+            weights = self._gone_on(before, scales, names)
         whole = Standardized(blocks, scales, *size)
         if whole.n_rows < 2:
             raise ValueError(
@@ -178,6 +178,9 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
         if held is not None:
             best = learnt_from_all(fit, whole, best)
         self._keep(scales, best, history)
+        if names is not None:
+            # Not before: the blocks themselves have none.
+            self.feature_names_in_ = names
         probe = scales.rows(probed(sample, fit.n_components))
         self._report(
             n_rows=whole.n_rows,
@@ -188,10 +191,11 @@ class FeatureLearner(TransformerMixin, BaseEstimator):
         )
         return self
 
-    def _gone_on(self, before, scales):
+    def _gone_on(self, before, scales, names):
         """Return the weights to begin with; their columns keep the scales that they had."""
-        names = [getattr(machine, "feature_names_in_", None) for machine in (before, self)]
-        if before.n_features_in_ != self.n_features_in_ or not np.array_equal(*names):
+        known = getattr(before, "feature_names_in_", None)
+        names = getattr(self, "feature_names_in_", names)
+        if before.n_features_in_ != self.n_features_in_ or not np.array_equal(known, names):
             raise ValueError(
                 "warm_start=True goes on with the columns of the last fit, but X has others, or in "
                 "another order; use warm_start=False."
