@@ -19,7 +19,7 @@ from mercer.datasets import HierarchicalTask, make_epistasis
 from mercer.diagnostics import selection_frequencies
 from mercer.io import TableStream
 from mercer.machines.standardized import Spread
-from mercer.testing import peak_bytes
+from mercer.testing import array_libraries, peak_bytes
 
 
 class Endless:
@@ -319,3 +319,23 @@ def test_names_of_a_table_on_disk_are_known(tmp_path):
         model.fit(stream)
     learner = IRKMRegressor(n_iterations=2, random_state=0).fit(stream)
     assert set(list(learner.report_.importances)[:2]) == {"a", "b"}
+
+
+@pytest.mark.parametrize("library", sorted(array_libraries()))
+def test_arrays_of_other_libraries_are_learnt_from(library):
+    make = array_libraries()[library]
+    X = np.random.default_rng(0).standard_normal((120, 3))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    options = {"n_iterations": 1, "random_state": 0}
+    for model in (
+        IRKMClassifier(class_weight="balanced", **options),
+        IRKMClassifier(Gaussian(2.0), solver="features", n_components=40, **options),
+        RFMRegressor(validation_fraction=0.3, **options),
+        IRKMRegressor(fresh=True, **options),
+        IRKMRegressor(solver="nystrom", n_components=30, **options),
+    ):
+        expected = clone(model).fit(X, y).predict(X)
+        found = model.fit(make(X), make(y)).predict(make(X))
+        assert found == pytest.approx(expected, abs=1e-8)
+    stream = [(make(X[:60]), make(y[:60])), (make(X[60:]), make(y[60:]))]
+    assert IRKMClassifier(class_weight={0: 2.0}, **options).fit(stream).score(X, y) > 0.9

@@ -7,6 +7,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
 
+from .._array import is_foreign, to_numpy
 from ..engine.streams import as_weights
 
 
@@ -74,10 +75,10 @@ def with_class_weights(class_weight, y, classes, sample_weight, streaming):
     >>> with_class_weights("balanced", [0, 0, 1], np.asarray([0, 1]), None, streaming=False)
     array([0.75, 0.75, 1.5 ])
     """
-    y = np.asarray(y).ravel()
-    sample_weight = as_weights(sample_weight, len(y))
     if class_weight is None:
         return sample_weight
+    y = (to_numpy(y) if is_foreign(y) else np.asarray(y)).ravel()
+    sample_weight = as_weights(sample_weight, len(y))
     if isinstance(class_weight, str):
         if class_weight != "balanced":
             raise ValueError(
