@@ -60,6 +60,7 @@ class TableStream:
     --------
     >>> import tempfile
     >>> from pathlib import Path
+    >>> import pandas
     >>> from mercer import FeatureRidge
     >>> from mercer.io import TableStream
     >>> folder = Path(tempfile.mkdtemp())
@@ -67,7 +68,8 @@ class TableStream:
     >>> table = TableStream(folder, target="y")
     >>> table.columns, table.n_rows
     (['a', 'b'], 4)
-    >>> FeatureRidge(alpha=1e-6).fit(table).predict([[3.0, 1.0]]).round(2)
+    >>> new = pandas.DataFrame({"a": [3.0], "b": [1.0]})
+    >>> FeatureRidge(alpha=1e-6).fit(table).predict(new).round(2)
     array([9.])
     """
 
