@@ -84,12 +84,12 @@ def error(candidate: Any, X: np.ndarray, y: np.ndarray, inner: Sequence[Split]) 
 
 def losses(model: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return the loss of every row."""
-    if hasattr(model, "predict_proba"):
-        values = model.predict_proba(X)
-    elif isinstance(model, (IRKMClassifier, RFMClassifier)):
-        # From codes of -1 and 1 to 0 and 1, a column for each class.
+    if isinstance(model, (IRKMClassifier, RFMClassifier)):
+        # What they minimise, from codes of -1 and 1 to 0 and 1, a column for each class.
         values = (model.decision_function(X).reshape(len(y), -1) + 1) / 2
         values = values if values.shape[1] > 1 else np.column_stack([1 - values, values])
+    elif hasattr(model, "predict_proba"):
+        values = model.predict_proba(X)
     else:
         return (model.predict(X) != y).astype(float)
     return np.sum((values - (y[:, None] == model.classes_)) ** 2, axis=1)
