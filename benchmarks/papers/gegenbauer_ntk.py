@@ -14,7 +14,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import mercer
 from mercer import NTK, DotProductSketch, GegenbauerFeatures, NTKFeatures, PowerSeries
 
 from ..report import Report, Table, Target
@@ -46,13 +45,13 @@ PRINTED = {
 def run(folder: Path, quick: bool = False) -> Report:
     """Return error and time of the methods, a table for each data set."""
     sizes = QUICK if quick else FULL
-    reference = Reference(REFERENCE, PRINTED)
-    tables = []
-    with mercer.config(progress=False):
-        last = [ridge_protocol.protein(folder, sizes, constant=True)]
-        for task in chain(ridge_protocol.fields(folder, sizes), last):
-            methods = makers(task, sizes.n_components)
-            tables.append(ridge_protocol.table(task, methods, reference, sizes))
+    last = [ridge_protocol.protein(folder, sizes, constant=True)]
+    tables = ridge_protocol.tables(
+        chain(ridge_protocol.fields(folder, sizes), last),
+        lambda task: makers(task, sizes.n_components),
+        Reference(REFERENCE, PRINTED),
+        sizes,
+    )
     return Report(tables, [] if quick else targets(tables[0]))
 
 

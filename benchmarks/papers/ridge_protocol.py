@@ -19,13 +19,14 @@ from __future__ import annotations
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import mercer
 from mercer import FeatureRidge, TableEncoder
 
 from ..report import Table
@@ -140,6 +141,17 @@ def protein(folder: Path, sizes: Sizes, constant: bool = False) -> Task:
     encoder = TableEncoder(constant=size if constant else None).fit(X)
     X, X_test = (encoder.transform(part).astype(np.float32) for part in (X, X_test))
     return Task("protein", "log(1 + RMSD)", X, y, X_test, y_test)
+
+
+def tables(
+    tasks: Iterable[Task],
+    makers: Callable[[Task], Mapping[str, Sequence[Candidate]]],
+    reference: Reference,
+    sizes: Sizes,
+) -> list[Table]:
+    """Return error and time of every method, a table for each task."""
+    with mercer.config(progress=False):
+        return [table(task, makers(task), reference, sizes) for task in tasks]
 
 
 def table(

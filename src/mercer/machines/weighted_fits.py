@@ -137,7 +137,7 @@ class _TwoPasses:
         self._problem = Problem(lam=lams, above_rounding=True, count_weights=False)
 
     def _solved(self, data, weights, features, size):
-        """Return the ridge solution of features of reweighted rows, and how many rows count."""
+        """Return the ridge solution of features of reweighted rows."""
         statistics = None
         for X, Y, row_weights in data.blocks(size):
             Z = features(weights.reweighted(X))
@@ -152,16 +152,16 @@ class _TwoPasses:
                 UserWarning,
                 stacklevel=8,
             )
-        return solution, self._problem.counted(statistics.total())
+        return solution
 
     @staticmethod
-    def _errors(solution, counted, data, sample):
+    def _errors(solution, data, sample):
         """Return the error that generalised cross-validation expects, over the variance.
 
         And what the rows of a sample would be predicted as if they had been left out.
         """
-        # The constant is a degree of freedom as well.
-        share = (solution.degrees_of_freedom + 1) / counted
+        # The constant is a degree of freedom as well, and a row is one row whatever its weight.
+        share = (solution.degrees_of_freedom + 1) / data.n_rows
         left = np.maximum(1 - share, 1e-9)
         error = float(np.sum(solution.residual / left**2)) / data.variance()
         return error, sample.rows(float(np.max(share)))
@@ -199,8 +199,8 @@ class FourierFit(_TwoPasses):
 
     def run(self, data, weights, last=None):
         """Return the fit of the rows of ``data`` with weights of the columns."""
-        size = self._features.n_components
-        solution, counted = self._solved(data, weights, self._features.transform, size)
+        size = self.n_components
+        solution = self._solved(data, weights, self._features.transform, size)
         lam, theta = float(solution.lam[0]), solution.coef
         half = size // 2
         cosines, sines = theta[:half], theta[half:]
@@ -224,7 +224,7 @@ class FourierFit(_TwoPasses):
         total = sum(moved)
         D = -frequencies.T @ total if weights.matrix else -np.sum(frequencies * total, axis=0)
         predictor = FourierFunctions(self._features, theta, solution.intercept)
-        error, left_out = self._errors(solution, counted, data, sample)
+        error, left_out = self._errors(solution, data, sample)
         return Fit(predictor, error, lam, E / data.weight, D / data.weight, left_out)
 
 
@@ -266,7 +266,7 @@ class NystromFit(_TwoPasses):
         """Return the fit of the rows of ``data`` with weights of the columns."""
         kernel, size = self._kernel, self.n_components
         places, root, features = self._at(weights)
-        solution, counted = self._solved(data, weights, features, size)
+        solution = self._solved(data, weights, features, size)
         lam = float(solution.lam[0])
         coef = scipy.linalg.solve_triangular(root, solution.coef, lower=True, trans=1)
         E, D = 0.0, -derivative_norm(kernel, places, None, coef, coef, weights.matrix)
@@ -282,7 +282,7 @@ class NystromFit(_TwoPasses):
             E = E + weight * mean
             D = D + 2 * derivative_norm(*what, beta, coef, **own)
         predictor = KernelFunctions(kernel, places, coef, solution.intercept)
-        error, left_out = self._errors(solution, counted, data, sample)
+        error, left_out = self._errors(solution, data, sample)
         return Fit(predictor, error, lam, E / data.weight, D / data.weight, left_out)
 
 
