@@ -13,6 +13,7 @@ LAYERS = [
     "_seams",
     "ops",
     "engine",
+    "preprocessing",
     "kernels",
     "sketches",
     "features",

@@ -28,10 +28,9 @@ _NAMES = {
         "PolynomialSketch",
         "ProductFeatures",
         "RandomFourier",
-        "SphericalCoordinates",
-        "TableEncoder",
         "TensorNTKFeatures",
     ),
+    "preprocessing": ("SphericalCoordinates", "TableEncoder"),
     "io": ("load", "save"),
     "machines": (
         "FeatureRidge",
@@ -71,6 +70,7 @@ _FOLDERS = (
     "kernels",
     "machines",
     "ops",
+    "preprocessing",
     "sketches",
     "solvers",
     "testing",
@@ -90,8 +90,6 @@ if TYPE_CHECKING:
         PolynomialSketch,
         ProductFeatures,
         RandomFourier,
-        SphericalCoordinates,
-        TableEncoder,
         TensorNTKFeatures,
     )
     from .io import load, save
@@ -122,6 +120,7 @@ if TYPE_CHECKING:
         RFMClassifier,
         RFMRegressor,
     )
+    from .preprocessing import SphericalCoordinates, TableEncoder
 
 
 __all__ = [

@@ -2,15 +2,12 @@
 
 from .arccosine import ArcCosineFeatures
 from .base import FeatureMap
-from .encoder import TableEncoder
 from .exact import KernelColumns
 from .fourier import RandomFourier
-from .gegenbauer import GegenbauerFeatures
-from .ntk import NNGPFeatures, NTKFeatures
-from .ntk_baselines import GradientFeatures, TensorNTKFeatures
+from .ntk import GradientFeatures, NNGPFeatures, NTKFeatures, TensorNTKFeatures
 from .polynomial import DotProductSketch, PolynomialSketch
 from .product import ProductFeatures
-from .spherical import SphericalCoordinates
+from .zonal import GegenbauerFeatures
 
 __all__ = [
     "ArcCosineFeatures",
@@ -24,7 +21,5 @@ __all__ = [
     "PolynomialSketch",
     "ProductFeatures",
     "RandomFourier",
-    "SphericalCoordinates",
-    "TableEncoder",
     "TensorNTKFeatures",
 ]

@@ -36,12 +36,13 @@ from ..engine.streams import (
     rows_between,
     sliced,
 )
-from ..features import KernelColumns, TableEncoder
+from ..features import KernelColumns
 from ..features.approximation import approximation_error
 from ..features.base import stored_random_state
 from ..features.for_kernel import features_for, has_features
-from ..features.table_summary import CATEGORY, DATE, NUMBER, as_matrix
 from ..kernels import Kernel
+from ..preprocessing import TableEncoder
+from ..preprocessing.table_summary import CATEGORY, DATE, NUMBER, as_matrix
 from .choosing import (
     FOLDS,
     PILOT_ROWS,

@@ -7,9 +7,9 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from .._sklearn import RANDOM_STATE, Interval, Options, StrOptions, checked
-from ..kernels import Gaussian, GeneralizedZonal, Kernel
-from ..kernels.radial import (
+from ..._sklearn import RANDOM_STATE, Interval, Options, StrOptions, checked
+from ...kernels import Gaussian, GeneralizedZonal, Kernel
+from ...kernels.radial import (
     AngularSeries,
     angular_coefficients,
     is_angular,
@@ -17,12 +17,12 @@ from ..kernels.radial import (
     radial_series,
     truncated,
 )
-from ..ops.norms import row_norms
-from .base import FeatureMap
-from .polynomial import finite
-from .zonal_columns import DIRECTIONS, ZonalColumns
-from .zonal_plan import HARMONIC, LARGEST_HARMONIC, Plan, harmonic_degree, n_columns, plan_columns
-from .zonal_region import Region, find_region
+from ...ops.norms import row_norms
+from ..base import FeatureMap
+from ..polynomial import finite
+from .columns import DIRECTIONS, ZonalColumns
+from .plan import HARMONIC, LARGEST_HARMONIC, Plan, harmonic_degree, n_columns, plan_columns
+from .region import Region, find_region
 
 #: Share of the kernel that may be missing without a word.
 MUCH_MISSING = 0.1

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from numbers import Integral
 
-from .._array import frozen, like
-from .._sklearn import RANDOM_STATE, Interval, StrOptions
-from ..kernels import NTK
-from ..ops.products import dense, product
-from ..sketches import ReluLayer
-from .base import FeatureMap
+from ..._array import frozen, like
+from ..._sklearn import RANDOM_STATE, Interval, StrOptions
+from ...kernels import NTK
+from ...ops.products import dense, product
+from ...sketches import ReluLayer
+from ..base import FeatureMap
 
 #: The most columns that these maps make.
 MOST_COLUMNS = 2**20

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from mercer import Gaussian, GegenbauerFeatures, RandomFourier
-from mercer.features import ProductFeatures, SphericalCoordinates
+from mercer.features import ProductFeatures
+from mercer.preprocessing import SphericalCoordinates
 
 
 def test_places_are_points_of_the_sphere():

@@ -8,15 +8,15 @@ from itertools import pairwise
 import numpy as np
 import scipy.linalg
 
-from .._array import as_floating, floating_name, frozen, is_numpy, like
-from ..ops.columns import join
-from ..ops.gegenbauer import clenshaw_steps, weighted_sum
-from ..ops.hadamard import padded_length
-from ..ops.harmonics import count, harmonics
-from ..ops.norms import unit_rows
-from ..ops.products import dense
-from ..sketches import DenseProjection, haar_directions, spherical_directions
-from .zonal_plan import HARMONIC
+from ..._array import as_floating, floating_name, frozen, is_numpy, like
+from ...ops.columns import join
+from ...ops.gegenbauer import clenshaw_steps, weighted_sum
+from ...ops.hadamard import padded_length
+from ...ops.harmonics import count, harmonics
+from ...ops.norms import unit_rows
+from ...ops.products import dense
+from ...sketches import DenseProjection, haar_directions, spherical_directions
+from .plan import HARMONIC
 
 DIRECTIONS = {"orthogonal": haar_directions, "iid": spherical_directions}
 #: How far norms may be from the radius of the sphere that a map was made for.
@@ -170,7 +170,7 @@ class ZonalColumns:
         return xp.concat(parts, axis=1)
 
     def _replace(self, out, start, weights, bounds=None):
-        from ..ops._jit.gegenbauer import replace_by_sums
+        from ...ops._jit.gegenbauer import replace_by_sums
 
         bounds = self._bounds if bounds is None else bounds
         steps = clenshaw_steps(self._n_features, self._series.degree)

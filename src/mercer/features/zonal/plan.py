@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..ops.harmonics import ANY_DIMENSION, count
+from ...ops.harmonics import ANY_DIMENSION, count
 
 #: Columns of the input up to which every degree has exact columns.
 HARMONIC = 3

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..kernels import Gaussian, Isotropic
-from ..kernels.radial import is_angular, on_sphere
-from ..ops.norms import row_norms
-from ..ops.products import dense
+from ...kernels import Gaussian, Isotropic
+from ...kernels.radial import is_angular, on_sphere
+from ...ops.norms import row_norms
+from ...ops.products import dense
 
 #: Norms of the sample that are kept.
 QUANTILES = 64

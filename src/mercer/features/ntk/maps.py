@@ -7,14 +7,14 @@ from numbers import Integral
 import numpy as np
 import scipy.fft
 
-from .._sklearn import RANDOM_STATE, Interval, StrOptions
-from ..kernels import NNGP, NTK, PowerSeries
-from ..kernels.series import default_degree
-from ..ops.norms import unit_rows
-from ..sketches import SeriesSketch
-from .base import FeatureMap
-from .gegenbauer import GegenbauerFeatures
-from .ntk_layers import ProcessLayers, RandomLayers, SketchLayers
+from ..._sklearn import RANDOM_STATE, Interval, StrOptions
+from ...kernels import NNGP, NTK, PowerSeries
+from ...kernels.series import default_degree
+from ...ops.norms import unit_rows
+from ...sketches import SeriesSketch
+from ..base import FeatureMap
+from ..zonal import GegenbauerFeatures
+from .layers import ProcessLayers, RandomLayers, SketchLayers
 
 DEPTH = [Interval(Integral, 1, None, closed="left")]
 SIZE = [Interval(Integral, 2, None, closed="left"), None]

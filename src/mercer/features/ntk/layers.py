@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..kernels import ArcCosine
-from ..kernels.series import nonnegative_fit
-from ..ops.columns import join
-from ..ops.norms import unit_rows
-from ..sketches import ReluLayer, SeriesSketch, TensorSketch
+from ...kernels import ArcCosine
+from ...kernels.series import nonnegative_fit
+from ...ops.columns import join
+from ...ops.norms import unit_rows
+from ...sketches import ReluLayer, SeriesSketch, TensorSketch
 
 
 class _Layers:

@@ -42,7 +42,7 @@ class SphericalCoordinates(TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from mercer.features import SphericalCoordinates
+    >>> from mercer.preprocessing import SphericalCoordinates
     >>> SphericalCoordinates().fit_transform([[0.0, 90.0], [90.0, 17.0], [0.0, -270.0]]).round(6)
     array([[0., 1., 0.],
            [0., 0., 1.],
