@@ -188,11 +188,11 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Learn from the rows, and draw."""
         kernel = self._kernel()
         looks = self._looks_at_rows(kernel)
-        if kernel._needs_data() or looks:
+        if kernel.needs_data() or looks:
             # A copy, so that a block that is refused leaves nothing behind.
             summary = copy.deepcopy(getattr(self, "_summary", None)) or RowSummary()
             visit_rows(summary.update, X, label="lengthscale")
-            kernel = kernel._from_summary(summary)
+            kernel = kernel.from_summary(summary)
             self._summary = summary
         else:
             visit_rows(_look, X, label="checking rows")

@@ -165,13 +165,13 @@ class Kernel(BaseEstimator):
         >>> Gaussian(lengthscale="median").fitted_to(np.asarray([[0.0], [1.0], [3.0]]))
         Gaussian(lengthscale=2.0)
         """
-        if not self._needs_data():
+        if not self.needs_data():
             return self
         summary = RowSummary()
         visit_rows(summary.update, check_rows(X), label="lengthscale")
-        return self._from_summary(summary)
+        return self.from_summary(summary)
 
-    def _needs_data(self) -> bool:
+    def needs_data(self) -> bool:
         """Return whether a parameter is to be taken from data, here or in a nested kernel."""
         values = self.get_params(deep=True)
         return any(
@@ -179,12 +179,12 @@ class Kernel(BaseEstimator):
             for name, value in values.items()
         )
 
-    def _from_summary(self, summary: RowSummary) -> Kernel:
+    def from_summary(self, summary: RowSummary) -> Kernel:
         """Return a copy with every data-dependent parameter taken from ``summary``."""
         values: dict[str, Any] = {}
         for name, value in self.get_params(deep=False).items():
             if isinstance(value, Kernel):
-                values[name] = value._from_summary(summary)
+                values[name] = value.from_summary(summary)
             elif name == "lengthscale" and isinstance(value, str):
                 values[name] = summary.lengthscale(value, self._distance)
         return clone(self).set_params(**values)
@@ -226,7 +226,7 @@ class Kernel(BaseEstimator):
 
     def _of_vectors(self, x: np.ndarray, y: np.ndarray) -> float:
         """Return the kernel of two vectors."""
-        if self._needs_data():
+        if self.needs_data():
             raise ValueError(
                 f"{self!r} takes its lengthscale from data, but only two vectors came; call "
                 "kernel.fitted_to(X) first and use the kernel that it returns."

@@ -47,7 +47,7 @@ class OnColumns(Kernel):
     def _diag(self, X: Any, xp: Any) -> Any:
         return self.kernel._diag(columns_of(X, self.columns, xp), xp)
 
-    def _from_summary(self, summary: RowSummary) -> Kernel:
+    def from_summary(self, summary: RowSummary) -> Kernel:
         rows = columns_of(summary.sample, self.columns, np)
         return OnColumns(self.kernel.fitted_to(rows), self.columns)
 

@@ -57,7 +57,7 @@ def zonal_coefficients(
     >>> zonal_coefficients(NTK(depth=2), n_features=8, degree=3).round(6)
     array([0.768113, 1.022021, 0.607715, 0.168748])
     """
-    if kernel._needs_data():
+    if kernel.needs_data():
         raise ValueError(
             f"{kernel!r} takes its lengthscale from data; give a number, or kernel.fitted_to(X)."
         )

@@ -352,7 +352,7 @@ class RidgeMachine(BaseEstimator):
             return
         if isinstance(self.features, FeatureMap):
             kernel = self.features._kernel()
-            if not kernel._needs_data() and not self.features._looks_at_rows(kernel):
+            if not kernel.needs_data() and not self.features._looks_at_rows(kernel):
                 return
         warnings.warn(
             f"The features learn from data and were fitted on the first block alone ({n_rows} "

@@ -221,7 +221,7 @@ def choose_kernel(kernel, pilot, scalings, constant_free=True):
             best, _ = _best_constant(kernel, pilot, scalings[0])
             return best, _explanation(best, pilot)
         reason = "as you asked for"
-        if kernel._needs_data():
+        if kernel.needs_data():
             rows = pilot.rows(scalings[0])
             kernel = kernel.fitted_to(rows)
             reason += f", its lengthscale from {rows.shape[0]:,} rows"

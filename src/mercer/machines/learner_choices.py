@@ -35,7 +35,7 @@ def choose_kernel(kernel, scales):
         total = float(np.sqrt(np.sum(scales.spread**2)))
         return Laplace(total if total > 0 else 1.0), "as wide as typical rows are long"
     kernel = checked(kernel)
-    if kernel._needs_data():
+    if kernel.needs_data():
         raise ValueError(
             f"kernel={kernel!r} takes its lengthscale from data; give a number (rows are "
             "standardised, so that √d is a typical one), or None for that."
