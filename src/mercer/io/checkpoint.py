@@ -15,7 +15,6 @@ from sklearn.base import clone
 
 from .._array import to_numpy
 from .._frame import column, column_names, is_frame
-from ..machines.merging import take_over
 from .model_file import DAMAGE, read, write
 from .structure import ModelFileError, Packer, Unpacker
 

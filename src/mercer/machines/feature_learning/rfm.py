@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
-from .feature_learner import FeatureLearner
-from .learner_targets import ClassLearner, Numbers
+from ..._registry import storable
+from ..targets import NumberTargets
+from ..tasks import Regression
+from .base import FeatureLearner
+from .classifier import LearningClassifier
+from .state import LearntAttributes
 from .weights import Metric
 
 
-class _Directions:
+class _Directions(LearntAttributes):
     """What a learnt matrix tells."""
 
-    _weights_class: type = Metric
     _iterations: int = 20
-    _aside: float | None = 0.2
+    _share: float | None = 0.2
 
     @property
-    def metric_(self):
+    def metric_(self) -> np.ndarray:
         """The matrix of the distance."""
-        return self._weights.value
+        return self._fitted().weights.value
 
     @property
-    def components_(self):
+    def components_(self) -> np.ndarray:
         """The directions that matter, as rows, the most important first."""
-        return np.linalg.eigh(self.metric_)[1].T[::-1]
+        return np.asarray(np.linalg.eigh(self.metric_)[1].T[::-1])
+
+    def _equal_weights(self, n_features: int) -> Metric:
+        return Metric.equal(n_features)
 
 
-class RFMRegressor(_Directions, Numbers, RegressorMixin, FeatureLearner):
+@storable
+class RFMRegressor(_Directions, Regression, FeatureLearner):
     r"""Kernel regression that learns which directions matter.
 
     The kernel is :math:`k(M^{1/2} x, M^{1/2} y)`. After every fit the matrix M becomes a mix
@@ -37,8 +43,8 @@ class RFMRegressor(_Directions, Numbers, RegressorMixin, FeatureLearner):
 
     Parameters
     ----------
-    kernel, alpha, safeguard, ridge, negative, solver, n_components, fresh, batch_size, \
-patience, validation_fraction, standardize, warm_start, random_state
+    kernel, mixing, safeguard, alpha, negative, solver, n_components, fresh, batch_size, \
+patience, validation_fraction, standardize, warm_start, verbose, random_state
         As in :class:`IRKMRegressor`.
     n_iterations : int or None, default=None
         How often the matrix is updated, at most; ``None`` means 20.
@@ -53,7 +59,7 @@ patience, validation_fraction, standardize, warm_start, random_state
         Shares of the columns in the trace.
     history_ : list of dict
         Error, ridge parameter and importances of every iteration.
-    n_iter_, best_iteration_, left_out_error_, validation_fraction_, ridge_, solver_, \
+    n_iter_, best_iteration_, left_out_error_, validation_fraction_, alpha_, solver_, \
 solver_reason_, kernel_, report_
         As in :class:`IRKMRegressor`.
 
@@ -74,16 +80,20 @@ solver_reason_, kernel_, report_
     True
     """
 
+    def _new_targets(self) -> NumberTargets:
+        return NumberTargets()
 
-class RFMClassifier(_Directions, ClassLearner):
+
+@storable
+class RFMClassifier(_Directions, LearningClassifier):
     """Kernel classification that learns which directions matter.
 
     Squared loss on codes of the classes; everything else as in :class:`RFMRegressor`.
 
     Parameters
     ----------
-    kernel, alpha, safeguard, n_iterations, ridge, negative, solver, n_components, fresh, \
-batch_size, patience, validation_fraction, standardize, warm_start, random_state
+    kernel, mixing, safeguard, n_iterations, alpha, negative, solver, n_components, fresh, \
+batch_size, patience, validation_fraction, standardize, warm_start, verbose, random_state
         As in :class:`RFMRegressor`.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
@@ -93,7 +103,7 @@ batch_size, patience, validation_fraction, standardize, warm_start, random_state
     classes_ : array of shape (n_classes,)
         The labels.
     metric_, components_, feature_importances_, history_, n_iter_, best_iteration_, \
-left_out_error_, validation_fraction_, ridge_, solver_, solver_reason_, kernel_, report_
+left_out_error_, validation_fraction_, alpha_, solver_, solver_reason_, kernel_, report_
         As in :class:`RFMRegressor`.
 
     Examples

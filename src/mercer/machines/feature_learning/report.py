@@ -1,8 +1,11 @@
-"""What a machine that learns features did and why, in words and in numbers."""
+"""What a feature-learning machine did and why, in words and in numbers."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+
+from ..._registry import storable
+from ..report import Report, three_digits
 
 #: Columns to name.
 NAMED = 5
@@ -13,9 +16,10 @@ SOLVERS = {
 }
 
 
-@dataclass(frozen=True)
-class LearnerReport:
-    """What a machine that learns features chose, why, and how well it expects to do.
+@storable
+@dataclass(frozen=True, repr=False)
+class LearnerReport(Report):
+    """What a feature-learning machine chose, why, and how well it expects to do.
 
     Attributes
     ----------
@@ -35,9 +39,9 @@ class LearnerReport:
         The iteration that was kept, and how many there were.
     importances : dict
         The names of the columns with the largest shares, and these.
-    ridge : float
+    alpha : float
         The ridge parameter.
-    ridge_reason : str
+    alpha_reason : str
         How it was chosen.
     score_name : str
         ``"R2"`` or ``"accuracy"``.
@@ -74,8 +78,8 @@ class LearnerReport:
     iteration: int
     n_iterations: int
     importances: dict[str, float]
-    ridge: float
-    ridge_reason: str
+    alpha: float
+    alpha_reason: str
     score_name: str
     score: float
     score_reason: str
@@ -83,10 +87,6 @@ class LearnerReport:
     plain_error: float
     approximation_error: float | None
     seconds: float
-
-    def as_dict(self) -> dict:
-        """Return all of it as plain values."""
-        return asdict(self)
 
     def lines(self) -> list[tuple[str, str]]:
         """Return pairs of a heading and a sentence."""
@@ -96,16 +96,13 @@ class LearnerReport:
             ("kernel", f"{self.kernel}: {self.kernel_reason}"),
             ("solver", f"{SOLVERS[self.solver].format(self.n_components)}: {self.solver_reason}"),
             ("learnt", f"iteration {self.iteration} of {self.n_iterations} kept; {columns}"),
-            ("ridge", f"lambda = {self.ridge:.3g}: {self.ridge_reason}"),
+            ("ridge", f"alpha = {self.alpha:.3g}: {self.alpha_reason}"),
             (
                 "score",
-                f"{self.score_name} {self.score:.3f} expected on new rows ({self.score_reason}); "
+                f"{self.score_name} {three_digits(self.score)} expected on new rows ({self.score_reason}); "
                 f"squared error {self.error:.3g} of the variance, {self.plain_error:.3g} at first",
             ),
         ]
         if self.approximation_error is not None:
             found.append(("fidelity", f"features {self.approximation_error:.2%} from the kernel"))
         return [*found, ("cost", f"{self.seconds:.1f} s")]
-
-    def __str__(self) -> str:
-        return "\n".join(f"{heading:<9} {sentence}" for heading, sentence in self.lines())

@@ -1,28 +1,25 @@
-"""Rows that machines learn features from: the same every time, fresh ones, and some kept aside."""
+"""Rows that feature-learning machines learn from: the same every time, or fresh ones."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
+from typing import Any
 
 import numpy as np
 
-from ..engine.sample import rows_of
-from ..engine.streams import (
-    LOOK_ENTRIES,
-    Block,
-    as_weights,
-    from_stream,
-    is_stream,
-    refuse_beside_stream,
-    sliced,
-)
+from ..._random import Stream
+from ...engine.sample import RowSample
+from ...engine.streams import Block, from_stream, is_stream, refuse_beside_stream
+from .data import BlockSource, Rows
 
 #: Rows on which features are compared with their kernel.
 PROBED = 500
+#: Called with a block, whether it is the first, and whether more may follow; returns it checked.
+Check = Callable[[Block, bool, bool], Rows]
 
 
-def repeated(X, y, sample_weight, check):
+def repeated(X: Any, y: Any, sample_weight: Any, check: Check) -> BlockSource:
     """Return a function that yields checked blocks of all rows, whenever it is called.
 
     Parameters
@@ -36,24 +33,32 @@ def repeated(X, y, sample_weight, check):
     if is_sampler(X):
         raise ValueError("X draws rows: use fresh=True, and batch_size for the rows of a step.")
     if not is_stream(X):
-        block = check(Block(X, y, sample_weight), first=True, streaming=False)
+        block = check(Block(X, y, sample_weight), True, False)
         return lambda: iter([block])
     refuse_beside_stream(y=y, sample_weight=sample_weight)
     if isinstance(X, Iterator):
         raise ValueError(
-            "The rows are looked at twice in every iteration, and an iterator can be read once "
-            "only; give a list of blocks or a TableStream, or fresh=True."
+            "The rows are read twice in every iteration, and an iterator can be read once only; "
+            "give a list of blocks or a TableStream, or fresh=True."
         )
-    check(next(from_stream(X)), first=True, streaming=True)
-    return lambda: (check(block, first=False, streaming=True) for block in from_stream(X))
+    check(next(from_stream(X)), True, True)
+    return lambda: (check(block, False, True) for block in from_stream(X))
 
 
-def is_sampler(X):
+def is_sampler(X: Any) -> bool:
     """Return whether ``X`` draws rows instead of being rows, or blocks of them."""
     return callable(X) or (hasattr(X, "sample") and not hasattr(X, "shape"))
 
 
-def fresh_blocks(X, y, sample_weight, check, n_iterations, batch_size, stream):
+def fresh_blocks(
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    check: Check,
+    n_iterations: int,
+    batch_size: int | None,
+    stream: Stream,
+) -> Iterator[Rows]:
     """Yield a checked block of new rows for every iteration.
 
     Parameters
@@ -80,26 +85,25 @@ def fresh_blocks(X, y, sample_weight, check, n_iterations, batch_size, stream):
                     "A sampler must return rows and targets, (X, y), but it returned a "
                     f"{type(drawn).__name__}."
                 )
-            yield check(Block(*drawn, None), first=k == 0, streaming=False)
+            yield check(Block(*drawn, None), k == 0, False)
     elif is_stream(X):
         refuse_beside_stream(y=y, sample_weight=sample_weight)
         if batch_size is not None:
             raise ValueError("batch_size must be None with blocks: each has its own rows.")
         for k, block in enumerate(from_stream(X)):
-            yield check(block, first=k == 0, streaming=False)
+            yield check(block, k == 0, False)
     else:
-        X, Y, weights = check(Block(X, y, sample_weight), first=True, streaming=False)
-        weights = as_weights(weights, X.shape[0])
-        yield from _dealt(X, Y, weights, n_iterations, batch_size, stream)
+        rows = check(Block(X, y, sample_weight), True, False)
+        yield from _batches(rows, n_iterations, batch_size, stream)
     raise ValueError(
         f"There are fewer blocks of fresh rows than the {n_iterations + 1} that "
         f"n_iterations={n_iterations} takes; give more, or fewer iterations."
     )
 
 
-def _dealt(X, Y, weights, n_iterations, size, stream):
-    """Yield rows dealt at random to the iterations."""
-    n_rows, n_steps = X.shape[0], n_iterations + 1
+def _batches(rows: Rows, n_iterations: int, size: int | None, stream: Stream) -> Iterator[Rows]:
+    """Yield rows split at random into a batch for every iteration."""
+    n_rows, n_steps = rows.X.shape[0], n_iterations + 1
     size = n_rows // n_steps if size is None else size
     if size < 2 or size * n_steps > n_rows:
         raise ValueError(
@@ -108,42 +112,10 @@ def _dealt(X, Y, weights, n_iterations, size, stream):
         )
     order = stream.generator().permutation(n_rows)
     for k in range(n_steps):
-        yield _picked(Block(X, Y, weights), order[k * size : (k + 1) * size])
+        yield rows.picked(order[k * size : (k + 1) * size])
 
 
-def parted(blocks, share, stream):
-    """Return two functions like ``blocks``: of the rows to learn from, and of those kept aside.
-
-    Each row draws a number, in order: however they come in blocks, the same are kept aside.
-
-    Parameters
-    ----------
-    blocks : callable
-        What :func:`repeated` returns.
-    share : float
-        The share to keep aside.
-    stream : Stream
-        The seeds.
-    """
-
-    def part(aside):
-        generator = stream.generator()
-        for X, Y, weights in blocks():
-            rows = max(1, LOOK_ENTRIES // X.shape[1])
-            for block in sliced(X, Y, as_weights(weights, X.shape[0]), rows):
-                chosen = (generator.random(len(block.y)) < share) == aside
-                if chosen.any():
-                    yield _picked(block, chosen.nonzero()[0])
-
-    return lambda: part(False), lambda: part(True)
-
-
-def _picked(block, rows):
-    weights = None if block.weights is None else block.weights[rows]
-    return Block(rows_of(block.X, rows), block.y[rows], weights)
-
-
-def landmark_rows(sample, size, n_rows):
+def landmark_rows(sample: RowSample, size: int, n_rows: int) -> np.ndarray:
     """Return rows of a sample for kernel functions; others remain to try them on.
 
     Parameters
@@ -162,7 +134,7 @@ def landmark_rows(sample, size, n_rows):
     return _between(sample, 0, size)
 
 
-def probed(sample, n_landmarks):
+def probed(sample: RowSample, n_landmarks: int | None) -> np.ndarray:
     """Return rows of a sample that are no landmarks, if there are any.
 
     Parameters
@@ -176,6 +148,7 @@ def probed(sample, n_landmarks):
     return _between(sample, start, start + PROBED)
 
 
-def _between(sample, start, stop):
+def _between(sample: RowSample, start: int, stop: int) -> np.ndarray:
     """Return the rows whose keys have these ranks, in their order."""
-    return sample.columns[0][np.sort(np.argsort(sample.keys, kind="stable")[start:stop])]
+    chosen = np.sort(np.argsort(sample.keys, kind="stable")[start:stop])
+    return np.asarray(sample.columns[0][chosen])

@@ -1,27 +1,30 @@
-"""What machines that learn features choose by themselves: kernel, ridge parameters, solver."""
+"""What feature-learning machines choose by themselves: kernel, ridge parameters, solver."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from .._sklearn import checked
-from ..engine.config import settings
-from ..kernels import Gaussian, Laplace
-from ..kernels.derivatives import has_slopes
+from ..._sklearn import checked
+from ...engine.config import settings
+from ...kernels import Gaussian, Kernel, Laplace
+from ...kernels.derivatives import has_slopes
+from ...solvers.cost import EXACT_ROWS
+from ..estimator import checked_alpha
+from ..report import AS_ASKED, CRITERIA
+from .data import Scales
 
-#: Rows up to which the kernel matrix of all of them is affordable.
-EXACT_ROWS = 5000
 #: Arrays of the size of the kernel matrix that an exact step holds.
 COPIES = 4
 #: Arrays of the size of the sums of products of features, while they are solved.
 SUMS_COPIES = 6
 #: Candidates for the ridge parameter, for kernels that are 1 at distance 0. A larger one would
 #: smooth away the traces of columns that only interact, as long as nothing else is learnt.
-RIDGES = np.logspace(-6, 0, 7)
-AS_ASKED = "as you asked for"
+ALPHAS = np.logspace(-6, 0, 7)
 
 
-def choose_kernel(kernel, scales):
+def choose_kernel(kernel: Kernel | None, scales: Scales) -> tuple[Kernel, str]:
     """Return the kernel of reweighted rows, and why it is that one.
 
     Parameters
@@ -32,7 +35,7 @@ def choose_kernel(kernel, scales):
         Of the rows.
     """
     if kernel is None:
-        total = float(np.sqrt(np.sum(scales.spread**2)))
+        total = float(np.sqrt(np.sum(scales.deviation**2)))
         return Laplace(total if total > 0 else 1.0), "as wide as typical rows are long"
     kernel = checked(kernel)
     if kernel.needs_data():
@@ -48,12 +51,14 @@ def choose_kernel(kernel, scales):
     return kernel, AS_ASKED
 
 
-def choose_ridge(ridge, kernel, scales, solver):
+def choose_alphas(
+    alpha: Any, kernel: Kernel, scales: Scales, solver: str
+) -> tuple[np.ndarray, str]:
     """Return candidates for the ridge parameter, and how one of them is chosen.
 
     Parameters
     ----------
-    ridge : float or "loo"
+    alpha : float, array of floats or None
         What was asked for.
     kernel : Kernel
         The kernel; its value at a typical row is the unit.
@@ -62,15 +67,18 @@ def choose_ridge(ridge, kernel, scales, solver):
     solver : {"exact", "features", "nystrom"}
         Who chooses.
     """
-    if ridge != "loo":
-        return np.asarray([ridge]), AS_ASKED
+    how = CRITERIA["loo" if solver == "exact" else "gcv"]
+    if alpha is not None:
+        given = np.atleast_1d(checked_alpha(alpha)).astype(float)
+        return given, AS_ASKED if len(given) == 1 else f"{how} over your {len(given)} candidates"
     typical = scales.typical[None, :]
     unit = float(kernel.diag(typical if typical.any() else np.ones_like(typical))[0])
-    how = "leave-one-out" if solver == "exact" else "generalised cross-validation"
-    return RIDGES * unit, how
+    return ALPHAS * unit, how
 
 
-def choose_solver(solver, n_components, n_rows, kernel):
+def choose_solver(
+    solver: str, n_components: int, n_rows: int, kernel: Kernel
+) -> tuple[str, int | None, str]:
     """Return who solves, with how many features or landmarks, and why.
 
     Parameters

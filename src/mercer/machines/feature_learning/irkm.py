@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from sklearn.base import RegressorMixin
-from sklearn.utils.validation import _check_feature_names_in
+from typing import Any
 
-from .._sklearn import check_is_fitted
-from .feature_learner import FeatureLearner
-from .learner_targets import ClassLearner, Numbers
+import numpy as np
+
+from ..._registry import storable
+from ..._sklearn import check_feature_names_in
+from ..targets import NumberTargets
+from ..tasks import Regression
+from .base import FeatureLearner
+from .classifier import LearningClassifier
+from .state import LearntAttributes
 from .weights import ColumnWeights
 
 
-class _Columns:
+class _Columns(LearntAttributes):
     """What learnt weights of columns tell."""
 
-    _weights_class: type = ColumnWeights
-
     @property
-    def weights_(self):
+    def column_weights_(self) -> np.ndarray:
         """The weights of the columns."""
-        return self._weights.value
+        return self._fitted().weights.value
 
-    def get_feature_names_out(self, input_features=None):
+    def _equal_weights(self, n_features: int) -> ColumnWeights:
+        return ColumnWeights.equal(n_features)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns: each is multiplied by a number.
 
         Parameters
@@ -33,11 +39,12 @@ class _Columns:
         -------
         names : array of str
         """
-        check_is_fitted(self, "history_")
-        return _check_feature_names_in(self, input_features)
+        self._fitted()
+        return check_feature_names_in(self, input_features)
 
 
-class IRKMRegressor(_Columns, Numbers, RegressorMixin, FeatureLearner):
+@storable
+class IRKMRegressor(_Columns, Regression, FeatureLearner):
     r"""Kernel regression that learns a weight for every column.
 
     The kernel is :math:`k(\sqrt w \circ x, \sqrt w \circ y)`. After every fit the weights
@@ -53,21 +60,21 @@ class IRKMRegressor(_Columns, Numbers, RegressorMixin, FeatureLearner):
         :class:`~mercer.Exponential`, :class:`~mercer.Polynomial`, :class:`~mercer.NTK` or
         another kernel whose derivatives are known; ``None`` is a Laplace kernel as wide as
         the rows are long, √d for standardised columns.
-    alpha : float, default=0.5
-        The share of the derivatives; 0 uses the gradients only.
+    mixing : float, default=0.5
+        The share of the derivatives, alpha in [1]_; 0 uses the gradients only.
     safeguard : float, default=3e-3
         What all columns share before anything is known of them; it keeps those that had no
-        weight in the race.
+        weight among the candidates.
     n_iterations : int or None, default=None
         How often weights are updated, at most; ``None`` means 10.
-    ridge : float or "loo", default="loo"
-        The ridge parameter that is added to the kernel matrix, or leave-one-out (generalised
-        cross-validation for many rows) chooses one.
+    alpha : float, array of floats or None, default=None
+        The ridge parameter that is added to the kernel matrix, candidates for it, or ``None``
+        for seven candidates; leave-one-out (generalised cross-validation for many rows) chooses.
     negative : {"clip", "shift"}, default="clip"
         What becomes of negative derivatives: zero, or all are moved up by the smallest.
     solver : {"auto", "exact", "features", "nystrom"}, default="auto"
         The kernel matrix of all rows; random Fourier features of a Gaussian kernel; or the
-        kernel functions of some rows. ``"auto"`` is exact for up to 5,000 rows, then features
+        kernel functions of some rows. ``"auto"`` is exact for up to about 3,400 rows, then features
         for the Gaussian kernel and Nyström for others.
     n_components : int, default=2048
         Features, or landmarks.
@@ -77,23 +84,25 @@ class IRKMRegressor(_Columns, Numbers, RegressorMixin, FeatureLearner):
     batch_size : int or None, default=None
         Rows of an iteration with ``fresh=True``; needed for a sampler.
     patience : int or None, default=5
-        Stop after so many iterations without a smaller left-out error; ``None``: never.
+        Stop after so many iterations without a smaller error; ``None``: never.
     validation_fraction : float, "auto" or None, default="auto"
-        The share of the rows that is kept aside to choose the best iteration: their errors take
-        the place of left-out errors, which are too small where much is learnt from few rows.
-        In the end the function is learnt from all rows. Takes a third pass over a stream.
+        The share of the rows that is held out to choose the best iteration: their errors take
+        the place of leave-one-out errors, which are too small where much is learnt from few
+        rows. In the end the function is learnt from all rows. Takes a third pass over a stream.
         ``"auto"`` is 0.2 for a matrix, if there are 50 rows, and ``None`` for weights of
-        columns, whose left-out errors deceive little.
+        columns, whose leave-one-out errors are nearly unbiased.
     standardize : bool, default=True
-        Bring columns to mean 0 and spread 1 first.
+        Bring columns to mean 0 and standard deviation 1 first.
     warm_start : bool, default=False
         Begin with the weights of the last ``fit``.
+    verbose : int, default=0
+        ``1`` prints a line for each stage of a fit.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of random features, of landmarks, of fresh rows, and of rows kept aside.
+        Seed of random features, of landmarks, of fresh rows, and of held-out rows.
 
     Attributes
     ----------
-    weights_ : array of shape (n_features,)
+    column_weights_ : array of shape (n_features,)
         The weights of the best iteration; their sum is the number of columns.
     feature_importances_ : array of shape (n_features,)
         The same as shares.
@@ -102,13 +111,13 @@ class IRKMRegressor(_Columns, Numbers, RegressorMixin, FeatureLearner):
     n_iter_ : int
         How often the weights were updated.
     best_iteration_ : int
-        The iteration whose left-out error is smallest: that machine is kept.
+        The iteration whose error is smallest: that machine is kept.
     left_out_error_ : float
-        Its left-out squared error over the variance of the targets (of rows kept aside, with
-        ``validation_fraction``).
+        Its squared error of left-out rows over the variance of the targets (of held-out rows,
+        with ``validation_fraction``).
     validation_fraction_ : float or None
-        The share of the rows that was kept aside.
-    ridge_ : float
+        The share of the rows that was held out.
+    alpha_ : float
         Its ridge parameter.
     solver_, solver_reason_ : str
         How it was solved, and why so.
@@ -129,20 +138,24 @@ class IRKMRegressor(_Columns, Numbers, RegressorMixin, FeatureLearner):
     >>> X = np.random.default_rng(0).choice([-1.0, 1.0], (300, 30))
     >>> y = X[:, 4] + X[:, 4] * X[:, 7] * X[:, 9]
     >>> model = IRKMRegressor(random_state=0).fit(X, y)
-    >>> [int(k) for k in sorted(np.argsort(model.weights_)[-3:])]
+    >>> [int(k) for k in sorted(np.argsort(model.column_weights_)[-3:])]
     [4, 7, 9]
     """
 
+    def _new_targets(self) -> NumberTargets:
+        return NumberTargets()
 
-class IRKMClassifier(_Columns, ClassLearner):
+
+@storable
+class IRKMClassifier(_Columns, LearningClassifier):
     """Kernel classification that learns a weight for every column.
 
     Squared loss on codes of the classes; everything else as in :class:`IRKMRegressor`.
 
     Parameters
     ----------
-    kernel, alpha, safeguard, n_iterations, ridge, negative, solver, n_components, fresh, \
-batch_size, patience, validation_fraction, standardize, warm_start, random_state
+    kernel, mixing, safeguard, n_iterations, alpha, negative, solver, n_components, fresh, \
+batch_size, patience, validation_fraction, standardize, warm_start, verbose, random_state
         As in :class:`IRKMRegressor`.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
@@ -151,13 +164,13 @@ batch_size, patience, validation_fraction, standardize, warm_start, random_state
     ----------
     classes_ : array of shape (n_classes,)
         The labels.
-    weights_ : array of shape (n_features,)
+    column_weights_ : array of shape (n_features,)
         The weights of the best iteration.
     feature_importances_ : array of shape (n_features,)
         The same as shares.
     history_ : list of dict
         Error, ridge parameter and importances of every iteration.
-    n_iter_, best_iteration_, left_out_error_, validation_fraction_, ridge_, solver_, \
+    n_iter_, best_iteration_, left_out_error_, validation_fraction_, alpha_, solver_, \
 solver_reason_, kernel_, report_
         As in :class:`IRKMRegressor`.
 
