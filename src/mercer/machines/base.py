@@ -23,7 +23,7 @@ from ..engine.streams import (
 )
 from ..engine.threads import allowed_threads
 from ..solvers import Problem, Solution
-from .estimator import ALPHA, Machine, checked_alpha, shown_alpha
+from .estimator import ALPHA, Machine, adopt, checked_alpha, shown_alpha
 from .feature_rows import (
     FeatureRows,
     checked_rows,
@@ -160,7 +160,7 @@ class RidgeMachine(Machine):
                 pass
         else:
             fresh._fit_rows(X, y, sample_weight, classes)
-        return self._adopt(fresh)
+        return adopt(self, fresh)
 
     @allowed_threads()
     def _fit_rows(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> None:

@@ -33,13 +33,22 @@ class Machine(BaseEstimator):
             )
         return self._state
 
-    def _adopt(self, fresh: Any) -> Any:
-        """Return this machine with what it had learnt replaced by what a fresh one has learnt."""
-        for name in SET_BY_FIT:
-            self.__dict__.pop(name, None)
-            if name in fresh.__dict__:
-                setattr(self, name, fresh.__dict__[name])
-        return self
+
+def adopt(machine: Any, fresh: Any) -> Any:
+    """Return a machine with what it had learnt replaced by what a fresh one has learnt.
+
+    Examples
+    --------
+    >>> from mercer import FeatureRidge
+    >>> model = adopt(FeatureRidge(), FeatureRidge().fit(np.eye(2), [0.0, 1.0]))
+    >>> model.n_features_in_
+    2
+    """
+    for name in SET_BY_FIT:
+        machine.__dict__.pop(name, None)
+        if name in fresh.__dict__:
+            setattr(machine, name, fresh.__dict__[name])
+    return machine
 
 
 def checked_alpha(alpha: Any) -> Any:

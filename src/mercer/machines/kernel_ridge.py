@@ -15,7 +15,7 @@ from ..engine.streams import as_weights, is_stream, refuse_beside_stream, stream
 from ..engine.threads import allowed_threads
 from ..kernels import Gaussian, Kernel
 from ..solvers import Problem, Solution
-from .estimator import ALPHA, Machine, checked_alpha, shown_alpha
+from .estimator import ALPHA, Machine, adopt, checked_alpha, shown_alpha
 from .kernel_state import KernelState, gathered_rows
 from .report import Expectation
 from .targets import LabelTargets, NumberTargets, Targets
@@ -106,7 +106,7 @@ class ExactKernelMachine(Machine):
         if names is not None:
             fresh.feature_names_in_ = names
         fresh._learn(X, y, sample_weight)
-        return self._adopt(fresh)
+        return adopt(self, fresh)
 
     @allowed_threads()
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:

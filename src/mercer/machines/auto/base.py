@@ -26,7 +26,7 @@ from ...engine.streams import (
 from ...kernels import Kernel
 from ...preprocessing import TableEncoder
 from ...solvers.cost import FOLDS
-from ..estimator import ALPHA, Machine
+from ..estimator import ALPHA, Machine, adopt
 from ..report import FitReport
 from ..targets import Targets
 from .plan import choose_method
@@ -141,7 +141,7 @@ class KernelMachine(Machine):
         fresh = clone(self)
         for _ in fresh._learning(X, y, sample_weight):
             pass
-        return self._adopt(fresh)
+        return adopt(self, fresh)
 
     def fit_in_steps(self, stream: Iterable[Any], *, skip: int = 0) -> Iterator[int]:
         """Learn from a stream, and yield after each block how many are done.

@@ -19,7 +19,7 @@ from ...engine.sample import RowSample
 from ...engine.streams import Block, as_weights, learning_rows, sliced, stream_names
 from ...engine.threads import allowed_threads
 from ...kernels import Kernel
-from ..estimator import ALPHA
+from ..estimator import ALPHA, adopt
 from ..report import shortened
 from ..targets import LabelTargets, Targets
 from .batches import PROBED, fresh_blocks, landmark_rows, probed, repeated
@@ -135,7 +135,7 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         names = getattr(self, "feature_names_in_", None)
         with Job(type(self).__name__, ["columns", "iterations"], verbose=int(self.verbose)) as job:
             fresh._learn(X, y, sample_weight, seed_of(self.random_state), (before, names), job)
-        return self._adopt(fresh)
+        return adopt(self, fresh)
 
     def _steps(self) -> int:
         """Return how often weights are updated, at most."""

@@ -99,7 +99,8 @@ class LearnerReport(Report):
             ("ridge", f"alpha = {self.alpha:.3g}: {self.alpha_reason}"),
             (
                 "score",
-                f"{self.score_name} {three_digits(self.score)} expected on new rows ({self.score_reason}); "
+                f"{self.score_name} {three_digits(self.score)} expected on new rows "
+                f"({self.score_reason}); "
                 f"squared error {self.error:.3g} of the variance, {self.plain_error:.3g} at first",
             ),
         ]
