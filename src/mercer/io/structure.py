@@ -31,6 +31,7 @@ MODULES = {
     "mercer.machines.solving": ("FewRows", "KernelRows"),
     "mercer.solvers.ridge": ("Solution",),
     "mercer.solvers.statistics": ("Moments", "RidgeStatistics"),
+    "mercer.engine.moments": ("ColumnMoments",),
     "mercer.engine.sample": ("RowSample",),
     "mercer._random": ("Stream",),
     "mercer.features.fourier": ("RandomFourier",),
