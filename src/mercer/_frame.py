@@ -53,6 +53,16 @@ def column(X: Any, number: int) -> np.ndarray:
     return _from_arrow(X.column(number))
 
 
+def is_categorical(X: Any, number: int) -> bool:
+    """Return whether a column of a table has a type of categories, as opposed to strings."""
+    kind = library(X)
+    if kind == "pandas":
+        dtype = X.dtypes.iloc[number]
+    else:
+        dtype = X.dtypes[number] if kind == "polars" else X.schema.field(number).type
+    return str(dtype).lower().startswith(("categor", "enum", "dictionary"))
+
+
 def series(y: Any) -> Any:
     """Return a column by itself (targets) as a NumPy array; other things as they are."""
     root = type(y).__module__.partition(".")[0]

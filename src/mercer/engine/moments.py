@@ -191,6 +191,14 @@ class ColumnMoments:
         pooled._exponent = exponent[:1]
         return pooled
 
+    def beside(self, *others: ColumnMoments) -> ColumnMoments:
+        """Return moments of these columns and, to the right of them, those of others."""
+        joined, parts = self.copy(), (self, *others)
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                setattr(joined, name, np.concatenate([getattr(part, name) for part in parts]))
+        return joined
+
     def copy(self) -> ColumnMoments:
         """Return moments that can be added to without a change in these."""
         # No array is ever changed in place.

@@ -63,6 +63,8 @@ MODULES = {
     "mercer.features.arccosine": ("ArcCosineFeatures",),
     "mercer.features.exact": ("KernelColumns",),
     "mercer.preprocessing.encoder": ("TableEncoder",),
+    "mercer.preprocessing.encoding": ("Encoding",),
+    "mercer.preprocessing.scaling": ("Scaling",),
     "mercer.preprocessing.table_summary": ("TableSummary",),
     "mercer.kernels.lengthscale": ("RowSummary",),
     "mercer.sketches.projection": ("DenseProjection",),
