@@ -74,8 +74,8 @@ def _report(strange: Counter, known: list[Any], unseen: str, label: str) -> None
     if unseen == "error":
         raise ValueError(f"{text}; correct it, or fit with TableEncoder(unseen='warn').")
     warnings.warn(
-        f"{text}; encoded as all zeros. TableEncoder(unseen='ignore') says nothing, 'error' "
-        "refuses it.",
+        f"{text}; encoded as all zeros (TableEncoder(unseen='ignore') silences this warning, "
+        "unseen='error' refuses such rows).",
         UserWarning,
         # From the caller of transform, which scikit-learn wraps.
         stacklevel=7,
