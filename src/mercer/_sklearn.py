@@ -289,7 +289,7 @@ def check_labels(y: Any, n_rows: int) -> np.ndarray:
             f"y contains NaN or infinity at row {row} (counted from 0); drop such rows before "
             "learning."
         )
-    if labels.dtype.kind == "O":
+    if labels.dtype.kind == "O" and len(labels):
         missing = [is_missing(label) for label in labels]
         if any(missing):
             raise ValueError(

@@ -107,6 +107,6 @@ def is_constant(moments: ColumnMoments) -> np.ndarray:
 
 def is_flag(moments: ColumnMoments) -> np.ndarray:
     """Return which columns hold zeros and ones and nothing else: their variance says so."""
-    mean = moments.mean
-    two_valued = np.isclose(moments.variance(), mean * (1 - mean), rtol=1e-9, atol=0)
-    return (moments.low == 0) & (moments.high == 1) & two_valued
+    between = (moments.low == 0) & (moments.high == 1)
+    mean, variance = (np.where(between, part, 0.0) for part in (moments.mean, moments.variance()))
+    return between & np.isclose(variance, mean * (1 - mean), rtol=1e-9, atol=0)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+#: Entries beyond this many limits are clipped hard: there the formula gives the limit exactly, in
+#: float32 as in float64, and far beyond its square would overflow.
+SATURATED = 2.0**27
+
 
 def soft_clipped(rows: Any, limits: Any, xp: Any) -> Any:
     r"""Return :math:`z / \sqrt{1 + (z / c)^2}` for entries z of columns with limits c.
 
-    Small entries stay as they are, and none gets beyond the limit of its column. Up to the
-    limit the formula is used as it stands; beyond it, as :math:`c / \sqrt{1 + (c / z)^2}`, so
-    that nothing overflows, in float32 neither: the largest float becomes the limit. There, larger
-    entries never become smaller, not even by rounding.
+    Small entries hardly change, and none gets beyond the limit of its column, not even the
+    largest float or infinity. Up to rounding, larger entries stay larger.
 
     Parameters
     ----------
@@ -30,9 +34,11 @@ def soft_clipped(rows: Any, limits: Any, xp: Any) -> Any:
     array([[ 0.01,  2.4 ],
            [ 3.  , -3.  ]], dtype=float32)
     """
-    share = xp.abs(rows / limits)
-    one = xp.ones_like(share)
-    inside = xp.minimum(share, one)
-    beyond = one / xp.maximum(share, one)
-    near = xp.minimum(xp.maximum(rows, -limits), limits)
-    return near / xp.sqrt(beyond * beyond + inside * inside)
+    if rows.shape[0] == 0:
+        return rows
+    with np.errstate(over="ignore"):
+        most = limits * SATURATED
+    if bool(xp.any(xp.max(rows, axis=0) > most)) or bool(xp.any(xp.min(rows, axis=0) < -most)):
+        rows = xp.minimum(xp.maximum(rows, -most), most)
+    share = rows / limits
+    return rows / xp.sqrt(1 + share * share)
