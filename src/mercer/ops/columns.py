@@ -22,3 +22,15 @@ def join(parts: Sequence[Any], xp: Any, out: Any = None) -> Any:
             target[...] = part
         start += part.shape[1]
     return out
+
+
+def column_products(left: Any, right: Any, xp: Any) -> Any:
+    """Return, for every row, the products of all columns of the one with all of the other.
+
+    Examples
+    --------
+    >>> column_products(np.asarray([[1.0, 2.0]]), np.asarray([[3.0, 4.0]]), np)
+    array([[3., 4., 6., 8.]])
+    """
+    shape = (left.shape[0], left.shape[1] * right.shape[1])
+    return xp.reshape(left[:, :, None] * right[:, None, :], shape)

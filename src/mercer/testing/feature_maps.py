@@ -35,16 +35,15 @@ def check_unbiased(feature_map, n_features):
     average is not known must come closer to its kernel as it grows.
     """
     X = telling_rows(n_features)
-    if not feature_map._unbiased():
+    fitted = _fitted(feature_map, X)
+    if not fitted.traits_.unbiased:
         small, large = (_mean_error(part, X) for part in (feature_map, _grown(feature_map)))
         assert large < 0.75 * small, f"16 times the features have {large / small:.2f} of the error"
         return
     if not _draws(feature_map):
-        fitted = _fitted(feature_map, X)
         Z = fitted.transform(X)
         assert_close(Z @ Z.T, fitted.kernel_(X), 1e-10, "a map that draws nothing")
         return
-    fitted = _fitted(feature_map, X)
     if hasattr(fitted, "mean_kernel_"):
         X = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-300)
         exact = fitted.kernel_(X)
@@ -112,7 +111,7 @@ def check_seed(feature_map, n_features):
     again = _seeded(feature_map, first.seed_).fit(X)
     assert np.array_equal(first.transform(X), again.transform(X)), "seed_ gives another map"
     other = _seeded(feature_map, 1).fit(X)
-    if first._is_random():
+    if first.traits_.random:
         assert not np.allclose(first.transform(X), other.transform(X)), "the seed changes nothing"
     for state in (np.random.default_rng(0), np.random.RandomState(0), None):
         drawn = _seeded(feature_map, state).fit(X)
