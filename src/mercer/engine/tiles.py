@@ -104,7 +104,7 @@ def plan_tiles(X: Any, Y: Any, n_vectors: int = 0) -> Plan:
     if settings().memory < one:
         raise ValueError(
             f"memory={settings().memory} bytes is too small: a pair of rows of {X.shape[1]} "
-            f"columns takes {one}; raise the budget with mercer.config(memory={one})."
+            f"columns takes {one}; raise the budget with mercer.set_config(memory={one})."
         )
     workers = min(settings().workers(), settings().memory // one) if on_cpu else 1
     if X.shape[0] * Y.shape[0] * row_width(X) < WORTH_A_THREAD and not settings().block_rows:
