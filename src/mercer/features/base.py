@@ -137,7 +137,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         -------
         Z : array of shape (n_samples, n_features_out)
             In the library and on the device of ``X``: float32 for float32 and for integers
-            of up to 16 bits, float64 for all else. ``Z @ Z.T`` approximates ``kernel_(X)``.
+            of 8 bits, float64 for all else. ``Z @ Z.T`` approximates ``kernel_(X)``.
         """
         return self._features(X)
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from .._random import Stream
 from .._sklearn import RANDOM_STATE, Interval
 from ..kernels import OnColumns, Product
-from ..kernels.columns import columns_of
+from ..ops.columns import columns_of
 from ..sketches import TensorSketch
 from .base import FeatureMap
 

@@ -79,13 +79,13 @@ class PowerSeries(Kernel):
         values = np.asarray(self.coefficients, dtype=float)
         if values.ndim != 1 or values.size == 0 or not (values >= 0).all():
             raise ValueError(
-                f"coefficients must hold numbers that are not negative, but {values!r} came."
+                f"coefficients must hold at least one number, none negative, got {values!r}."
             )
         return values if degree is None else values[: degree + 1]
 
-    def _power(self) -> int:
-        """Return the power of the norms that a series of the cosine is multiplied with."""
-        return 1
+    def norm_power(self) -> int | None:
+        """Return 1 for a series of the cosine, which is multiplied with the norms."""
+        return 1 if self.normalized else None
 
     def _tile(self, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
         if not self.normalized:
