@@ -198,7 +198,7 @@ class Stage:
         self._counts = (0, 1)
 
     def note(self, text: str) -> None:
-        """Say in a few words what came of the stage, for the line of ``verbose``."""
+        """Say the result of the stage in a few words, for the line of ``verbose``."""
         self.result = text
 
     def count(self, done: int, total: int) -> None:

@@ -176,7 +176,7 @@ class Kernel(BaseEstimator):
     _distance = "euclidean"
 
     def norm_power(self) -> int | None:
-        """Return p for a kernel (|x| |y|)^p κ(cos) of the angle, and ``None`` for all others."""
+        """Return p for a zonal kernel (|x| |y|)^p κ(cos), and ``None`` for all others."""
         return None
 
     def prepared(self, X: Any, Y: Any = None) -> tuple[Any, Any, Kernel]:

@@ -1,4 +1,4 @@
-"""The radial functions of kernels of norms and angles: k = Σ_l ⟨h_l(|x|), h_l(|y|)⟩ P_l(cos).
+"""The radial functions of generalised zonal kernels: k = Σ_l ⟨h_l(|x|), h_l(|y|)⟩ P_l(cos).
 
 A series lists its pairs (l, i), degree and number of the value, degree after degree, and gives
 the values h_(l, i) of all pairs at norms as one table.
@@ -23,7 +23,7 @@ from .stationary import Isotropic
 from .zonal import GeneralizedZonal
 from .zonal_coefficients import log_share, stable_degree, zonal_coefficients
 
-#: Degrees that are looked at, unless the user asks for more.
+#: The highest degree, unless the user asks for more.
 LARGEST_DEGREE = 40
 #: Degrees of kernels of networks, whose coefficients fall slowly: in few columns and in many. More
 #: make the kernel more exact, and predictions worse where the target is smooth: random columns of
@@ -167,7 +167,7 @@ def truncated(series: Any, center: Any = None) -> GeneralizedZonal:
 
 
 def is_angular(kernel: Kernel) -> bool:
-    """Return whether a kernel is a function of the angle, times norms or not."""
+    """Return whether a kernel is zonal, times the norms or not."""
     return kernel.norm_power() is not None
 
 
@@ -339,7 +339,7 @@ def angular_coefficients(
 
 @singledispatch
 def useful_degree(kernel: Kernel, n_features: int, n_columns: int) -> int:
-    """Return the highest degree that is looked at if none is asked for.
+    """Return the highest degree that is tried if none is asked for.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Kernels of norms and angles that a user makes: of a function, or of radial functions."""
+"""Zonal and dot-product kernels from a function, and generalised zonal kernels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .taylor import analytic_taylor
 
 
 class Zonal(Kernel):
-    r"""A kernel of the angle alone: :math:`\kappa(\cos(x, y))`, 0 where a row is zero.
+    r"""A zonal kernel, of the angle alone: :math:`\kappa(\cos(x, y))`, 0 where a row is zero.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ class GeneralizedZonal(Kernel):
     order : int, default=1
         How many values a radial function has.
     center : array of shape (n_features,), default=None
-        What is taken from the rows before anything else.
+        Subtracted from the rows first.
 
     Examples
     --------
