@@ -16,7 +16,7 @@ __version__ = "0.1.0"
 #: ``import mercer`` and ``mercer --help`` cost nothing.
 _NAMES = {
     "diagnostics": ("approximation_error",),
-    "engine.config": ("config",),
+    "engine.config": ("config", "set_config"),
     "features": (
         "ArcCosineFeatures",
         "DotProductSketch",
@@ -80,7 +80,7 @@ _FOLDERS = (
 
 if TYPE_CHECKING:
     from .diagnostics import approximation_error
-    from .engine.config import config
+    from .engine.config import config, set_config
     from .features import (
         ArcCosineFeatures,
         DotProductSketch,
@@ -171,6 +171,7 @@ __all__ = [
     "config",
     "load",
     "save",
+    "set_config",
 ]
 
 

@@ -167,7 +167,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         -------
         Z : array of shape (n_samples, n_features_out)
             In the library and on the device of ``X``: float32 for float32 and for integers
-            of up to 16 bits, float64 for all else. ``Z @ Z.T`` approximates ``kernel_(X)``.
+            of 8 bits, float64 for all else. ``Z @ Z.T`` approximates ``kernel_(X)``.
         """
         check_is_fitted(self)
         return self.transform_checked(check_rows(X, owner=self))
@@ -278,7 +278,9 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Return the attributes for a model file, where a generator is the seed it has given."""
         state = dict(vars(self))
         if "random_state" in state:
-            state["random_state"] = stored_random_state(self, "seed_")
+            state["random_state"] = stored_random_state(
+                self.random_state, getattr(self, "seed_", None)
+            )
         return state
 
     def __sklearn_tags__(self) -> Any:

@@ -35,7 +35,10 @@ DENSE: dict[str, Callable[[Stream, int, int], np.ndarray]] = {
     "ssf": spherical_structured_directions,
 }
 #: Projections that are products of fast transforms.
-STRUCTURED: dict[str, Callable[..., Projection]] = {"hd3": HadamardProjection, "fastfood": FastfoodProjection}
+STRUCTURED: dict[str, Callable[..., Projection]] = {
+    "hd3": HadamardProjection,
+    "fastfood": FastfoodProjection,
+}
 
 
 def has_spectral_measure(kernel: Kernel) -> bool:

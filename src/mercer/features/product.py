@@ -16,9 +16,8 @@ from .._random import Stream
 from .._registry import storable
 from .._sklearn import RANDOM_STATE, Interval
 from ..kernels import Kernel, OnColumns, Product
-from ..kernels.columns import columns_of
 from ..kernels.lengthscale import RowSummary
-from ..ops.columns import column_products
+from ..ops.columns import column_products, columns_of
 from ..sketches import TensorSketch
 from .base import FeatureMap
 from .rows_seen import LearnsFromRows

@@ -71,7 +71,9 @@ class Recipe:
         known = {k: v for k, v in vars(feature_map).items() if k in _state_names(kind)}
         parameters = feature_map.get_params(deep=False)
         if "random_state" in parameters:
-            parameters["random_state"] = stored_random_state(feature_map, "seed_")
+            parameters["random_state"] = stored_random_state(
+                feature_map.random_state, getattr(feature_map, "seed_", None)
+            )
         _refuse_large(feature_map, known, feature_map.n_drawn_)
         name = f"{kind.__module__}:{kind.__name__}"
         return cls(name, parameters, known, feature_map.n_drawn_, _proof(feature_map))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from numbers import Real
 from typing import Any
 
@@ -12,6 +13,8 @@ from .._sklearn import BaseEstimator, Interval
 
 #: Constraints of ``alpha`` wherever it is a parameter.
 ALPHA: list[Any] = [Interval(Real, 0, None, closed="neither"), "array-like", None]
+#: Predictions of shape (n_rows, n_targets), and their variances if they were asked for.
+Values = tuple[np.ndarray, np.ndarray | None]
 #: What a fit sets beside the state.
 SET_BY_FIT = ("n_features_in_", "feature_names_in_", "_state")
 
@@ -20,6 +23,34 @@ class Machine(BaseEstimator):
     """An estimator whose fitted state is one object, ``None`` before it is fitted."""
 
     _state: Any = None
+
+    @abstractmethod
+    def raw_predict(self, X: Any, with_variance: bool = False) -> Values:
+        """Return predictions before they are decoded, and their variances.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The rows.
+        with_variance : bool, default=False
+            Whether variances of new observations are wanted.
+
+        Returns
+        -------
+        values : array of shape (n_samples, n_targets)
+            In the unit of expanded targets: numbers, or a decision for every class.
+        variances : array of the same shape, or None
+        """
+
+    @property
+    @abstractmethod
+    def targets_(self) -> Any:
+        """What is known of the targets."""
+
+    @property
+    def probability_scale_(self) -> float:
+        """The scale of the softmax of a classifier, calibrated on held-out rows."""
+        raise AttributeError(f"{type(self).__name__} has no probabilities.")
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._state is not None

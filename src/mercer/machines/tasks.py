@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -12,37 +11,11 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from ..engine.streams import is_stream, refuse_beside_stream
 from .calibration import every_class
-from .targets import LabelTargets, NumberTargets
-
-#: Predictions of shape (n_rows, n_targets), and their variances if they were asked for.
-Values = tuple[np.ndarray, np.ndarray | None]
+from .estimator import Machine, Values
 
 
-class Predicting:
+class Predicting(Machine):
     """How machines of both tasks answer for rows and for streams of blocks."""
-
-    @abstractmethod
-    def raw_predict(self, X: Any, with_variance: bool = False) -> Values:
-        """Return predictions before they are decoded, and their variances.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-            The rows.
-        with_variance : bool, default=False
-            Whether variances of new observations are wanted.
-
-        Returns
-        -------
-        values : array of shape (n_samples, n_targets)
-            In the unit of expanded targets: numbers, or a decision for every class.
-        variances : array of the same shape, or None
-        """
-
-    @property
-    @abstractmethod
-    def targets_(self) -> Any:
-        """What is known of the targets."""
 
     def _blocks(self, stream: Iterable[Any]) -> Iterator[Any]:
         """Yield the blocks of a stream in the form in which they are learnt."""
@@ -101,13 +74,10 @@ def _rows(item: Any) -> Any:
     return item[0] if isinstance(item, tuple) else item
 
 
-class Regression(Predicting, RegressorMixin):
+class Regression(RegressorMixin, Predicting):
     """A machine that predicts numbers."""
 
-    @property
-    @abstractmethod
-    def targets_(self) -> NumberTargets:
-        """What is known of the targets."""
+    score = Predicting.score
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Return predictions, and how sure they are.
@@ -137,23 +107,15 @@ class Regression(Predicting, RegressorMixin):
         return tags
 
 
-class Classification(Predicting, ClassifierMixin):
+class Classification(ClassifierMixin, Predicting):
     """A machine that predicts labels: it knows a number for every class, and how sure these are."""
 
-    @property
-    @abstractmethod
-    def targets_(self) -> LabelTargets:
-        """What is known of the targets."""
-
-    @property
-    @abstractmethod
-    def probability_scale_(self) -> float:
-        """The scale of the softmax, calibrated on held-out rows."""
+    score = Predicting.score
 
     @property
     def classes_(self) -> np.ndarray:
         """The labels."""
-        return self.targets_.classes
+        return np.asarray(self.targets_.classes)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the predictions of every class; for two classes those of the second.
@@ -182,7 +144,7 @@ class Classification(Predicting, ClassifierMixin):
         -------
         y : array of shape (n_samples,)
         """
-        return self.targets_.decode(self._all_values(X)[0])
+        return np.asarray(self.targets_.decode(self._all_values(X)[0]))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the calibrated probability of every class.
