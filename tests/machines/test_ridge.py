@@ -160,7 +160,7 @@ def test_a_refused_fit_or_block_leaves_the_machine_as_it_was():
             with pytest.raises(ValueError, match=r"row 250|299|row 0"):
                 attempt()
             assert model.predict(X) == pytest.approx(expected, rel=1e-12)
-    assert model._statistics.n_rows == 300
+    assert model.expectation().n_rows == 300
     fresh = FeatureRidge(features())
     with pytest.raises(ValueError, match="row 250"):
         fresh.partial_fit(spoiled, y)
@@ -312,7 +312,7 @@ def test_features_that_one_block_decides_are_told():
     X, y = data()
     learning = RandomFourier(Gaussian("median"), n_components=20, random_state=0)
     for features_ in (learning, make_pipeline(StandardScaler(), features(20))):
-        with pytest.warns(UserWarning, match="first block alone"):
+        with pytest.warns(UserWarning, match="first block only"):
             FeatureRidge(features_).fit(iter([(X[:100], y[:100]), (X[100:], y[100:])]))
     assert "coef" not in repr(FeatureRidge().fit(X, y).solution_)
 

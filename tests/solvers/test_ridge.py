@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 
 from mercer.solvers import (
-    DualSystem,
+    FewRows,
     OrthogonalSystem,
     Problem,
     RidgeStatistics,
     solve,
-    solve_primal,
+    solve_ridge,
 )
 from mercer.solvers.path import Path
 
-LAMS = np.logspace(-4, 3, 8)
+ALPHAS = np.logspace(-4, 3, 8)
 
 
 def data(n=50, m=6, t=2, seed=0):
@@ -33,14 +33,14 @@ def gathered(Z, Y, n_folds=0, weights=None):
 
 
 @given(st.integers(1, 30), st.floats(1e-6, 1e6), st.integers(0, 100))
-def test_the_path_solves_its_system(m, lam, seed):
+def test_the_path_solves_its_system(m, alpha, seed):
     generator = np.random.default_rng(seed)
     Z = generator.standard_normal((m + 3, m))
     S, B = Z.T @ Z, generator.standard_normal((m, 2))
-    expected = np.linalg.solve(S + lam * np.eye(m), B)
+    expected = np.linalg.solve(S + alpha * np.eye(m), B)
     path = Path(S.copy(), B)
-    assert path.solve(lam) == pytest.approx(expected, rel=1e-7, abs=1e-9 * abs(expected).max())
-    fitted, norm = path.products(lam)
+    assert path.solve(alpha) == pytest.approx(expected, rel=1e-7, abs=1e-9 * abs(expected).max())
+    fitted, norm = path.products(alpha)
     assert fitted == pytest.approx((expected * B).sum(axis=0), rel=1e-7)
     assert norm == pytest.approx((expected**2).sum(axis=0), rel=1e-7)
     assert path.eigenvalues == pytest.approx(np.linalg.eigvalsh(S), abs=1e-10 * np.trace(S))
@@ -48,11 +48,11 @@ def test_the_path_solves_its_system(m, lam, seed):
 
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
-def test_given_lambda_equals_scikit_learn(intercept, weighted):
+def test_given_alpha_equals_scikit_learn(intercept, weighted):
     Z, Y = data()
     weights = np.random.default_rng(1).uniform(0.1, 3, len(Z)) if weighted else None
     expected = Ridge(alpha=2.0, fit_intercept=intercept).fit(Z, Y, sample_weight=weights)
-    solution = solve_primal(gathered(Z, Y, weights=weights), Problem(2.0, intercept))
+    solution = solve_ridge(gathered(Z, Y, weights=weights), Problem(2.0, intercept))
     assert solution.coef == pytest.approx(expected.coef_.T, rel=1e-10)
     assert solution.intercept == pytest.approx(expected.intercept_, rel=1e-10, abs=1e-12)
     assert (solution.criterion, solution.method) == ("given", "primal")
@@ -61,17 +61,17 @@ def test_given_lambda_equals_scikit_learn(intercept, weighted):
 @pytest.mark.parametrize("intercept", [True, False])
 def test_generalised_cross_validation_equals_its_definition(intercept):
     Z, Y = data()
-    solution = solve_primal(gathered(Z, Y), Problem(LAMS, intercept))
+    solution = solve_ridge(gathered(Z, Y), Problem(ALPHAS, intercept))
     n = len(Z)
     centre = np.eye(n) - 1 / n if intercept else np.eye(n)
     A = centre @ Z
-    for lam, scores in zip(LAMS, solution.scores, strict=True):
-        hat = A @ np.linalg.solve(A.T @ A + lam * np.eye(A.shape[1]), A.T)
+    for alpha, scores in zip(ALPHAS, solution.scores, strict=True):
+        hat = A @ np.linalg.solve(A.T @ A + alpha * np.eye(A.shape[1]), A.T)
         residual = (np.eye(n) - hat) @ centre @ Y
         freedom = np.trace(hat) + intercept
         expected = n * (residual**2).sum(axis=0) / (n - freedom) ** 2
         assert scores == pytest.approx(expected, rel=1e-9)
-    best = solution.lam[0]
+    best = solution.alpha[0]
     hat = A @ np.linalg.solve(A.T @ A + best * np.eye(A.shape[1]), A.T)
     assert solution.degrees_of_freedom == pytest.approx(np.trace(hat))
     spectrum = np.linalg.eigvalsh(A.T @ A)
@@ -85,30 +85,30 @@ def test_generalised_cross_validation_equals_its_definition(intercept):
 def test_cross_validation_equals_refits(intercept):
     Z, Y = data(80)
     statistics = gathered(Z, Y, n_folds=4)
-    solution = solve_primal(statistics, Problem(LAMS, intercept))
+    solution = solve_ridge(statistics, Problem(ALPHAS, intercept))
     fold_of = RidgeStatistics(6, 2, 4)._generator.integers(4, size=80)
-    for lam, scores in zip(LAMS, solution.scores, strict=True):
+    for alpha, scores in zip(ALPHAS, solution.scores, strict=True):
         squares = np.zeros(2)
         for fold in range(4):
             training, held = fold_of != fold, fold_of == fold
-            model = Ridge(alpha=lam, fit_intercept=intercept).fit(Z[training], Y[training])
+            model = Ridge(alpha=alpha, fit_intercept=intercept).fit(Z[training], Y[training])
             squares += ((model.predict(Z[held]) - Y[held]) ** 2).sum(axis=0)
         assert scores == pytest.approx(squares / 80, rel=1e-9)
     assert solution.criterion == "cv"
-    assert set(solution.lam) <= set(LAMS)
+    assert set(solution.alpha) <= set(ALPHAS)
 
 
-def test_every_target_may_have_its_own_lambda():
+def test_every_target_may_have_its_own_alpha():
     generator = np.random.default_rng(0)
     Z = generator.standard_normal((60, 20))
     Y = np.stack([Z @ np.ones(20), generator.standard_normal(60)], axis=1)
-    shared = solve_primal(gathered(Z, Y))
-    own = solve_primal(gathered(Z, Y), Problem(per_target=True))
-    assert shared.lam[0] == shared.lam[1]
-    assert own.lam[0] < own.lam[1]
+    shared = solve_ridge(gathered(Z, Y), Problem())
+    own = solve_ridge(gathered(Z, Y), Problem(per_target=True))
+    assert shared.alpha[0] == shared.alpha[1]
+    assert own.alpha[0] < own.alpha[1]
     for t in range(2):
-        alone = solve_primal(gathered(Z, Y[:, t : t + 1]))
-        assert own.lam[t] == pytest.approx(alone.lam[0])
+        alone = solve_ridge(gathered(Z, Y[:, t : t + 1]), Problem())
+        assert own.alpha[t] == pytest.approx(alone.alpha[0])
         assert own.coef[:, t] == pytest.approx(alone.coef[:, 0])
 
 
@@ -117,16 +117,18 @@ def test_dual_primal_and_qr_agree(shape):
     Z, Y = data(*shape)
     statistics = gathered(Z, Y)
     totals = statistics.total()
-    problem = Problem(LAMS)
-    expected = solve_primal(statistics, problem)
+    problem = Problem(ALPHAS)
+    expected = solve_ridge(statistics, problem)
     centred_z, centred_y = Z - Z.mean(axis=0), Y - Y.mean(axis=0)
     triangle = np.linalg.qr(np.concatenate([centred_z, centred_y], axis=1), mode="r")
     missing = sum(Z.shape[1:]) + Y.shape[1] - len(triangle)
     triangle = np.concatenate([triangle, np.zeros((max(missing, 0), triangle.shape[1]))])
-    dual = DualSystem(centred_z @ centred_z.T, centred_y, lambda alpha: centred_z.T @ alpha)
-    for system in (dual, OrthogonalSystem(triangle, 2)):
-        solution = solve(system, totals, problem)
-        assert solution.method == system.name
+    solutions = {
+        "dual": solve_ridge(FewRows(Z, Y), problem),
+        "qr": solve(OrthogonalSystem(triangle, 2), totals, problem),
+    }
+    for method, solution in solutions.items():
+        assert solution.method == method
         assert solution.coef == pytest.approx(expected.coef, rel=1e-7, abs=1e-9)
         assert solution.intercept == pytest.approx(expected.intercept, rel=1e-7)
         # With fewer rows than features a small λ interpolates, and the residual sum of squares
@@ -143,14 +145,14 @@ def test_qr_keeps_coefficients_that_the_normal_equations_lose():
     Z = U * np.logspace(0, -7, 8) @ V.T
     coef = generator.standard_normal((8, 1))
     Y = Z @ coef
-    lam = 1e-15
+    alpha = 1e-15
     triangle = np.linalg.qr(np.concatenate([Z, Y], axis=1), mode="r")
-    exact = V @ np.diag(np.logspace(0, -14, 8) / (np.logspace(0, -14, 8) + lam)) @ V.T @ coef
-    problem = Problem(lam, intercept=False)
+    exact = V @ np.diag(np.logspace(0, -14, 8) / (np.logspace(0, -14, 8) + alpha)) @ V.T @ coef
+    problem = Problem(alpha, intercept=False)
     statistics = gathered(Z, Y)
     solution = solve(OrthogonalSystem(triangle, 1), statistics.total(), problem)
     assert np.linalg.norm(solution.coef - exact) <= 1e-6 * np.linalg.norm(exact)
     assert solution.trusted
-    primal = solve_primal(statistics, problem)
+    primal = solve_ridge(statistics, problem)
     assert not primal.trusted
     assert np.linalg.norm(primal.coef - exact) > 1e-3 * np.linalg.norm(exact)

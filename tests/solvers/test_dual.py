@@ -14,11 +14,11 @@ def case():
     return K, rng.standard_normal((12, 2)) + 3.0, rng.uniform(0.5, 2.0, 12)
 
 
-def by_hand(K, Y, lam, weights):
+def by_hand(K, Y, alpha, weights):
     """Solve for coefficients and constants at once."""
     n = len(K)
     A = np.zeros((n + 1, n + 1))
-    A[:n, :n] = K + np.diag(lam / weights)
+    A[:n, :n] = K + np.diag(alpha / weights)
     A[:n, n] = A[n, :n] = 1.0
     found = np.linalg.solve(A, np.vstack([Y, np.zeros((1, Y.shape[1]))]))
     return found[:n], found[n]
@@ -28,7 +28,7 @@ def by_hand(K, Y, lam, weights):
 def test_coefficients_constants_and_left_out_errors(case, weighted):
     K, Y, weights = case
     weights = weights if weighted else np.ones(12)
-    solution = solve_kernel(K, Y, [0.1], weights if weighted else None)
+    solution = solve_kernel(K, Y, Problem(0.1), weights if weighted else None)
     coef, intercept = by_hand(K, Y, 0.1, weights)
     assert solution.coef == pytest.approx(coef, abs=1e-10)
     assert solution.intercept == pytest.approx(intercept, abs=1e-10)
@@ -42,16 +42,16 @@ def test_coefficients_constants_and_left_out_errors(case, weighted):
 
 def test_the_best_candidate_is_taken(case):
     K, Y, weights = case
-    lams = [1e-3, 0.1, 10.0]
-    solution = solve_kernel(K, Y, lams, weights)
-    single = [solve_kernel(K, Y, [lam], weights).scores[0] for lam in lams]
-    assert solution.scores == pytest.approx(single)
-    assert solution.lam == lams[int(np.argmin(single))]
+    alphas = np.asarray([1e-3, 0.1, 10.0])
+    solution = solve_kernel(K, Y, Problem(alphas, leave_one_out=True), weights)
+    one = [solve_kernel(K, Y, Problem(a, leave_one_out=True), weights) for a in alphas]
+    assert solution.scores == pytest.approx(np.asarray([found.expected for found in one]))
+    assert solution.alpha[0] in alphas
 
 
 def test_a_singular_matrix_is_raised_a_little():
     K = np.ones((6, 6))
-    solution = solve_kernel(K, np.arange(6.0)[:, None], [1e-300])
+    solution = solve_kernel(K, np.arange(6.0)[:, None], Problem(1e-300))
     assert np.isfinite(solution.coef).all()
 
 
@@ -60,7 +60,7 @@ def test_one_parameter_gives_the_same_by_cholesky_and_by_eigenvalues():
     moments = Moments(40, 2)
     Z = rng.standard_normal((200, 40))
     moments.add(Z, Z[:, :2] + 0.1 * rng.standard_normal((200, 2)))
-    problem = Problem(lam=0.3)
+    problem = Problem(alpha=0.3)
     centred = moments.centred(intercept=True)
     given = solve(GivenSystem(*centred, 0.3), moments, problem)
     path = solve(PrimalSystem(*moments.centred(intercept=True)), moments, problem)

@@ -29,7 +29,7 @@ def rows(n=300, d=3, seed=0):
 @pytest.mark.parametrize(("solver", "kernel"), SOLVERS)
 def test_the_error_is_that_of_rows_kept_aside(solver, kernel):
     X, y = rows()
-    options = {"solver": solver, "ridge": 0.1, "n_components": 40, "standardize": False}
+    options = {"solver": solver, "alpha": 0.1, "n_components": 40, "standardize": False}
     machine = IRKMRegressor(kernel, n_iterations=0, random_state=0, **options)
     aside = Stream(0).child("aside").generator().random(300) < 0.25
     assert 50 < aside.sum() < 100
@@ -49,7 +49,7 @@ def test_the_error_is_that_of_rows_kept_aside(solver, kernel):
 def test_the_same_rows_are_kept_aside_however_they_come(machine):
     X, y = rows()
     weights = np.random.default_rng(1).integers(0, 3, 300).astype(float)
-    options = {"solver": "features", "n_components": 40, "n_iterations": 2, "ridge": 0.1}
+    options = {"solver": "features", "n_components": 40, "n_iterations": 2, "alpha": 0.1}
     model = machine(Gaussian(2.0), validation_fraction=0.3, random_state=3, **options)
     whole = model.fit(X, y, weights)
     errors = [step["error"] for step in whole.history_]

@@ -6,7 +6,7 @@ import pytest
 
 import mercer
 from mercer import Gaussian, IRKMClassifier, IRKMRegressor, Laplace, RFMRegressor
-from mercer.machines.weighted_fits import ExactFit
+from mercer.machines.feature_learning.steps import ExactStep
 
 
 def table(n=300):
@@ -56,7 +56,7 @@ def test_features_report_their_distance_from_the_kernel(solver, kernel, said):
     # On rows that are no landmarks, or nothing would be missing.
     assert many > 0.01
     model.set_params(n_iterations=1).fit(X, y)
-    assert "20% of the rows kept aside" in model.report_.score_reason
+    assert "20% of the rows held out" in model.report_.score_reason
 
 
 def test_nystrom_with_all_rows_is_the_kernel():
@@ -84,15 +84,15 @@ def test_an_interrupted_fit_keeps_the_best_iteration(monkeypatch):
             raise KeyboardInterrupt
         return run(fit, *arguments)
 
-    run = ExactFit.run
-    monkeypatch.setattr(ExactFit, "run", interrupted)
+    run = ExactStep.run
+    monkeypatch.setattr(ExactStep, "run", interrupted)
     with pytest.warns(UserWarning, match="Interrupted after 2 fits"):
         model = IRKMRegressor(random_state=0).fit(X, y)
     assert model.n_iter_ == 1
     assert model.score(X, y) > 0.9
     # Nor is what was learnt lost in the last fit, with the rows that were kept aside.
     steps[:] = []
-    with pytest.warns(UserWarning, match="has not learnt from the rows"):
+    with pytest.warns(UserWarning, match="has not learnt from the held-out rows"):
         model = RFMRegressor(n_iterations=1, random_state=0).fit(X, y)
     assert model.score(X, y) > 0.8
     # Without anything learnt there is nothing to keep.

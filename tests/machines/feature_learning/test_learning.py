@@ -17,10 +17,11 @@ from mercer import (
     RFMRegressor,
 )
 from mercer.datasets import HierarchicalTask, make_epistasis
+from mercer.engine.moments import ColumnMoments
 from mercer.engine.sample import RowSample
-from mercer.machines.standardized import Scales, Spread, Standardized, scales_of
-from mercer.machines.weighted_fits import ExactFit, FourierFit, NystromFit
-from mercer.machines.weights import ColumnWeights, Metric, Rule
+from mercer.machines.feature_learning.data import Rows, Scales, Standardized, scales_of
+from mercer.machines.feature_learning.steps import ExactStep, FourierStep, NystromStep
+from mercer.machines.feature_learning.weights import ColumnWeights, Metric, Rule
 
 KINDS = [ColumnWeights, Metric]
 
@@ -49,11 +50,11 @@ def some_data(n=80, d=4, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d))
     Y = (np.sin(X[:, 0]) + X[:, 0] * X[:, 1] + 0.1 * rng.standard_normal(n))[:, None]
-    return Standardized(lambda: iter([(X, Y, None)]), plain_scales(d), n, float(n))
+    return Standardized(lambda: iter([Rows(X, Y)]), plain_scales(d), n, float(n))
 
 
 def plain_scales(d):
-    columns, targets = Spread(), Spread()
+    columns, targets = ColumnMoments(), ColumnMoments()
     columns.add(np.stack([np.ones(d), -np.ones(d)]))
     targets.add(np.asarray([[1.0], [-1.0]]))
     return Scales(columns, targets, False)
@@ -71,22 +72,22 @@ def weights_of(kind, d=4):
 @pytest.mark.parametrize("kernel", [Laplace(2.0), Gaussian(2.0), Matern(2.0, nu=2.5)], ids=repr)
 def test_all_landmarks_give_the_exact_step(kind, kernel):
     data, weights = some_data(), weights_of(kind)
-    exact = ExactFit(kernel, [1e-2]).run(data, weights)
-    nystrom = NystromFit(kernel, [1e-2], data.whole()[0]).run(data, weights)
+    exact = ExactStep(kernel, [1e-2]).run(data, weights)
+    nystrom = NystromStep(kernel, [1e-2], data.whole()[0]).run(data, weights)
     for name in ("E", "D"):
         expected = getattr(exact, name)
         assert abs(getattr(nystrom, name) - expected).max() < 1e-8 * abs(expected).max()
     rows = weights.reweighted(np.random.default_rng(1).standard_normal((9, 4)))
-    assert nystrom.predictor(rows) == pytest.approx(exact.predictor(rows), abs=1e-8)
+    assert nystrom.function(rows) == pytest.approx(exact.function(rows), abs=1e-8)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_features_come_closer_at_the_monte_carlo_rate(kind):
     data, weights, kernel = some_data(), weights_of(kind), Gaussian(2.0)
-    exact = ExactFit(kernel, [0.5]).run(data, weights)
+    exact = ExactStep(kernel, [0.5]).run(data, weights)
     errors = []
     for size in (100, 1600):
-        found = [FourierFit(kernel, [0.5], 4, size, seed).run(data, weights) for seed in range(4)]
+        found = [FourierStep(kernel, [0.5], 4, size, seed).run(data, weights) for seed in range(4)]
         errors.append(
             [
                 np.median([abs(getattr(f, name) - getattr(exact, name)).max() for f in found])
@@ -103,7 +104,7 @@ def test_random_features_come_closer_at_the_monte_carlo_rate(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_derivative_of_features_is_that_of_their_own_objective(kind):
     data, weights, kernel = some_data(), weights_of(kind), Gaussian(2.0)
-    fit = FourierFit(kernel, [0.5], 4, 64, 0)
+    fit = FourierStep(kernel, [0.5], 4, 64, 0)
     X, Y, _ = data.whole()
 
     def objective(value):
@@ -145,8 +146,8 @@ def test_new_weights_are_positive_and_have_the_right_sum(kind, negative):
         A = rng.standard_normal((4, 4))
         # The derivative of features comes without its mirror image.
         E, D = A @ A.T, A
-    for alpha in (0.0, 0.5, 1.0):
-        new = weights.updated(E, D, Rule(alpha, 1e-3, negative)).value
+    for mixing in (0.0, 0.5, 1.0):
+        new = weights.updated(E, D, Rule(mixing, 1e-3, negative)).value
         values = new if kind is ColumnWeights else np.linalg.eigvalsh(new)
         assert (values > 0).all()
         assert values.sum() == pytest.approx(4.0)
@@ -164,16 +165,16 @@ def test_interactions_without_main_effects_are_found():
             Laplace(10.0),
             fresh=True,
             batch_size=100,
-            ridge=1e-6,
+            alpha=1e-6,
             patience=None,
             standardize=False,
             random_state=seed,
         ).fit(task)
         errors.append(np.mean((model.predict(X) - y) ** 2))
-        found += set(np.argsort(model.weights_)[-4:]) == {0, 1, 2, 3}
+        found += set(np.argsort(model.column_weights_)[-4:]) == {0, 1, 2, 3}
     assert np.median(errors) <= 0.05
     assert found >= 5
-    plain = IRKMRegressor(Laplace(10.0), alpha=0.0, fresh=True, batch_size=100, ridge=1e-6)
+    plain = IRKMRegressor(Laplace(10.0), mixing=0.0, fresh=True, batch_size=100, alpha=1e-6)
     plain.set_params(standardize=False, patience=None, random_state=0)
     assert np.mean((plain.fit(task).predict(X) - y) ** 2) > 10 * np.median(errors)
 
@@ -187,7 +188,7 @@ def test_directions_are_found():
         return X @ Q, y
 
     X, y = draw(1000, 99)
-    model = RFMRegressor(Laplace(40**0.5), fresh=True, batch_size=150, ridge=1e-6, n_iterations=15)
+    model = RFMRegressor(Laplace(40**0.5), fresh=True, batch_size=150, alpha=1e-6, n_iterations=15)
     model.set_params(standardize=False, patience=None, random_state=0)
     assert np.mean((model.fit(draw).predict(X) - y) ** 2) < 0.1
     # The four true directions are the first rows of Q, and have most of the trace.
@@ -211,7 +212,9 @@ def test_the_best_iteration_is_kept_and_said():
     errors = [entry["error"] for entry in model.history_]
     assert model.best_iteration_ == int(np.argmin(errors))
     assert model.left_out_error_ == min(errors)
-    assert model.weights_ == pytest.approx(6 * model.history_[model.best_iteration_]["importances"])
+    assert model.column_weights_ == pytest.approx(
+        6 * model.history_[model.best_iteration_]["importances"]
+    )
     assert len(errors) <= model.best_iteration_ + 1 + 5
     assert model.n_iter_ == len(errors) - 1
     assert (model.solver_, "150 rows" in model.solver_reason_) == ("exact", True)
@@ -261,9 +264,9 @@ def test_sparse_rows_weights_and_several_targets():
     model = IRKMRegressor(n_iterations=2, random_state=0)
     expected = model.fit(X, y).predict(X)
     assert model.fit(scipy.sparse.csr_array(X), y).predict(X) == pytest.approx(expected, abs=1e-9)
-    doubled = model.set_params(ridge=1e-2, n_iterations=0).fit(X, y, np.full(120, 2.0))
+    doubled = model.set_params(alpha=1e-2, n_iterations=0).fit(X, y, np.full(120, 2.0))
     assert doubled.predict(X) == pytest.approx(
-        model.set_params(ridge=5e-3).fit(X, y).predict(X), abs=1e-9
+        model.set_params(alpha=5e-3).fit(X, y).predict(X), abs=1e-9
     )
 
 
@@ -275,7 +278,7 @@ def test_class_weights_and_many_classes():
     assert model.decision_function(X).shape == (300, 3)
     assert model.score(X, y) > 0.9
     rare = np.where(rng.random(300) < 0.1, 1, 0)
-    options = {"n_iterations": 0, "ridge": 1.0, "random_state": 0}
+    options = {"n_iterations": 0, "alpha": 1.0, "random_state": 0}
     plain = IRKMClassifier(**options).fit(X, rare).predict(X).sum()
     balanced = IRKMClassifier(class_weight="balanced", **options).fit(X, rare).predict(X).sum()
     assert balanced > plain
@@ -304,7 +307,7 @@ def test_bad_input_is_refused():
         (IRKMRegressor(ProductLaplace()), "no known derivatives"),
         (IRKMRegressor(Gaussian("median")), "give a number"),
         (IRKMRegressor(solver="features"), "solver='nystrom'"),
-        (IRKMRegressor(alpha=2.0), "alpha"),
+        (IRKMRegressor(mixing=2.0), "mixing"),
     ):
         with pytest.raises(ValueError, match=word):
             model.fit(X, y)
@@ -322,7 +325,7 @@ def test_bad_input_is_refused():
 def test_spreads_of_blocks_are_spreads_of_rows():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((50, 3)) * [1, 10, 0] + 5, rng.standard_normal((50, 1))
-    blocks = [(X[:20], y[:20], None), (X[20:], y[20:], None)]
+    blocks = [Rows(X[:20], y[:20]), Rows(X[20:], y[20:])]
     sample = RowSample(100)
     scales, n_rows, _ = scales_of(blocks, True, sample)
     assert np.array_equal(sample.columns[0], X)
