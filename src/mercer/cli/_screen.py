@@ -11,6 +11,8 @@ from typing import Any
 
 import click
 
+from .._words import AdvisedError
+
 #: What bad data, bad files and missing packages raise.
 EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError, ArithmeticError)
 
@@ -25,6 +27,8 @@ def explained(command: Callable[..., Any]) -> Callable[..., Any]:
         except BrokenPipeError:
             # Whoever reads has seen enough; click ends quietly.
             raise
+        except AdvisedError as error:
+            raise click.ClickException(error.for_command_line()) from error
         except EXPECTED as error:
             text = " ".join(str(error).split()) or type(error).__name__
             raise click.ClickException(text) from error

@@ -7,7 +7,9 @@ from typing import Any
 
 import click
 
+from .._words import listed
 from ._model import load_model, rows_for
+from ._reading import Reading, reads_tables
 from ._screen import explained, facts, print_json
 
 
@@ -16,12 +18,16 @@ from ._screen import explained, facts, print_json
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("--target", "-t", help="The column to compare with; by default the one of the fit.")
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON.")
+@reads_tables
 @explained
-def command(model: Path, data: Path, target: str | None, as_json: bool) -> None:
+def command(model: Path, data: Path, target: str | None, as_json: bool, reading: Reading) -> None:
     """Compare the predictions of MODEL with the target column of DATA.
+
+    A CSV file is read with the same options as for mercer fit.
 
     \b
     mercer score houses.mercer test.csv
+    mercer score houses.mercer test.tsv --decimal , --json
     """
     import numpy as np
 
@@ -29,7 +35,7 @@ def command(model: Path, data: Path, target: str | None, as_json: bool) -> None:
     target = target or fitted.target_name_
     if target is None:
         raise click.UsageError("--target: the model does not know its target's name; give it.")
-    stream = rows_for(fitted, data, target=target)
+    stream = rows_for(fitted, data, reading, target=target)
     truth, found, proba = [], [], []
     classes = getattr(fitted, "classes_", None)
     for rows, y in stream.tables():
@@ -70,7 +76,7 @@ def _classification(y: Any, predicted: Any, proba: Any, classes: Any) -> dict[st
     if unknown.any():
         raise ValueError(
             f"The target holds the label {y[unknown].tolist()[0]!r}, which the model was not "
-            f"fitted on; it knows {', '.join(map(str, classes))}."
+            f"fitted on; it knows {listed(classes.tolist())}."
         )
     recalls = [right[y == label].mean() for label in np.unique(y)]
     own = proba[np.arange(len(y)), np.searchsorted(classes, y)]
