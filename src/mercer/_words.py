@@ -85,4 +85,6 @@ class AdvisedError(ValueError):
 
 def _quoted(value: str) -> str:
     """Return a value as a shell takes it; a tab as ``\\t``, which the commands understand."""
-    return shlex.quote(value.replace("\t", "\\t"))
+    text = value.replace("\t", "\\t")
+    # A comma needs no quotes, but at the end of a sentence they make it readable.
+    return f"'{text}'" if text == "," else shlex.quote(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import click
 
@@ -136,8 +137,11 @@ def _arrays(path: Path, target: str | None) -> Arrays:
 
     try:
         content = np.load(path, allow_pickle=False, mmap_mode="r")
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{path} cannot be read as a NumPy file: {error}") from error
+    except (OSError, ValueError, EOFError, BadZipFile) as error:
+        raise ValueError(
+            f"{path} is not a NumPy file of numbers or strings; write it with numpy.save or "
+            "numpy.savez."
+        ) from error
     if path.suffix.lower() == ".npy":
         if content.ndim != 2:
             raise click.UsageError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -118,6 +118,11 @@ def recognised(strings: Iterable[str], decimal: str = ".") -> Numerals | None:
     )
 
 
+def an_example(strings: Sequence[str]) -> str:
+    """Return a string that shows what strings are about: the first with a digit, if there is."""
+    return next((text for text in strings if any(map(str.isdigit, text))), strings[0])
+
+
 def _fits(text: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
     return any(pattern.fullmatch(text) for pattern in patterns)
 
@@ -140,5 +145,5 @@ def doubtful_columns(block: Any, decimal: str) -> list[Doubt]:
         strings = [text for text in column.unique().to_pylist() if text is not None]
         numerals = recognised(strings[:1000], decimal)
         if numerals is not None:
-            doubts.append(Doubt(name, strings[0], numerals))
+            doubts.append(Doubt(name, an_example(strings), numerals))
     return doubts

@@ -70,4 +70,4 @@ def assert_no_options(reading: Reading, path: object) -> None:
     given = [name for name, value in reading.items() if value != default[name]]  # type: ignore[literal-required]
     if given:
         names = ", ".join("--" + name.removesuffix("_values") for name in given)
-        raise click.UsageError(f"{names}: only for CSV files, but got {path}; leave it out.")
+        raise click.UsageError(f"{names}: only for CSV files, but got {path}; leave that out.")

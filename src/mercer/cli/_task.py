@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from .._words import AdvisedError
-from ._numerals import Numerals, recognised
+from ._numerals import Numerals, an_example, recognised
 
 #: The most classes that integers, or floats that are whole numbers, are taken for.
 MOST_CLASSES = {"i": 30, "u": 30, "f": 10}
@@ -50,9 +50,13 @@ class Look:
             return None
         return recognised((str(value) for value in self.values[:1000]), self.decimal)
 
-    def __str__(self) -> str:
-        held = KINDS.get(self.kind, "values")
-        return f"The target {self.target!r} holds {held} such as {str(self.values[0])!r}"
+    @property
+    def words(self) -> str:
+        """What the target holds, with an example."""
+        held = KINDS.get(self.kind, "numbers")
+        example = an_example([str(value) for value in self.values]).removesuffix(" 00:00:00")
+        shown = repr(example) if held == "strings" else example
+        return f"the target {self.target!r} holds {held} such as {shown}"
 
 
 def look_at(stream: Any, decimal: str = ".") -> Look:
@@ -96,11 +100,12 @@ def detect_task(look: Look) -> tuple[str, str]:
             return "classification", f"the target holds {count} different whole numbers"
         return (
             "regression",
-            f"the target holds numbers ({count:,} different ones in the first rows)",
+            f"the target holds numbers ({count:,} different ones in {look.rows:,} rows)",
         )
     if look.kind == "M":
         raise AdvisedError(
-            f"{look}; dates cannot be predicted: make numbers of them, such as days since the first"
+            f"{_capital(look.words)}; dates cannot be predicted: make numbers of them, such as "
+            "the days since the first"
         )
     numerals = look.numerals()
     if numerals is not None and (count > MOST_CLASSES["i"] or look.per_row(0.25)):
@@ -117,8 +122,8 @@ def assert_task(look: Look, task: str) -> None:
         if numerals is not None:
             raise _not_labels(look, numerals)
         raise click.UsageError(
-            f"--task regression: {look}, which are not numbers; leave --task out, or choose "
-            "another target."
+            f"--task regression: {look.words}, not numbers; leave --task out, or choose another "
+            "target."
         )
     if task == "classification" and look.per_row(HOPELESS):
         raise _not_labels(look, look.numerals())
@@ -127,7 +132,7 @@ def assert_task(look: Look, task: str) -> None:
 def _not_labels(look: Look, numerals: Numerals | None) -> AdvisedError:
     """Return the error for a target with too many different values to be labels."""
     count = len(look.values)
-    many = f"{look}, {count:,} different ones in {look.rows:,} rows"
+    many = f"{_capital(look.words)}, {count:,} different ones in {look.rows:,} rows"
     if numerals is not None:
         options = numerals.options
         if "na_values" in options:
@@ -147,3 +152,7 @@ def _not_labels(look: Look, numerals: Numerals | None) -> AdvisedError:
         "nevertheless, add ",
         {"task": "classification"},
     )
+
+
+def _capital(sentence: str) -> str:
+    return sentence[0].upper() + sentence[1:]

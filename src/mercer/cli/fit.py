@@ -124,34 +124,28 @@ def command(data: Path, target: str, reading: Reading, **options: Any) -> None:
         click.echo(f"Saved to {path} ({size / 1e3:,.0f} kB). Next: mercer predict {path} DATA")
 
 
-def _task(stream: Any, asked: str, decimal: str) -> tuple[str, str]:
+def _task(stream: Any, task: str, decimal: str) -> tuple[str, str]:
     """Return the task and why, and tell of columns that were perhaps not read as meant."""
     look = look_at(stream, decimal)
-    if asked == "auto":
-        asked, why = detect_task(look)
+    why = "as --task says"
+    if task == "auto":
+        task, why = detect_task(look)
     else:
-        assert_task(look, asked)
-        why = "as --task says"
+        assert_task(look, task)
     block, _ = next(iter(stream.tables()))
     for doubt in doubtful_columns(block, decimal):
         note = doubt.told("which are taken for categories")
         click.echo(f"Note: {note.for_command_line()}", err=True)
-    return asked, why
+    return task, why
 
 
 def _learn(model: Any, stream: Any, checkpoint: Path | None) -> None:
     if checkpoint is None:
         model.fit(stream)
         return
-    import warnings
-
     from ..io import fit_resumable
 
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        fit_resumable(model, stream, checkpoint, every=10.0)
-    for warning in caught:
-        click.echo(str(warning.message), err=True)
+    fit_resumable(model, stream, checkpoint, every=10.0)
 
 
 def _kernel(options: dict[str, Any]) -> Any:

@@ -9,6 +9,7 @@ import click
 
 from .._words import listed
 from ._model import load_model, rows_for
+from ._numerals import Doubt, an_example, recognised
 from ._reading import Reading, reads_tables
 from ._screen import explained, facts, print_json
 
@@ -45,6 +46,7 @@ def command(model: Path, data: Path, target: str | None, as_json: bool, reading:
             proba.append(fitted.predict_proba(rows))
     y, predicted = np.concatenate(truth), np.concatenate(found)
     if classes is None:
+        _assert_numbers(y, target, reading["decimal"])
         scores = _regression(y, predicted)
     else:
         scores = _classification(y, predicted, np.concatenate(proba), classes)
@@ -55,6 +57,20 @@ def command(model: Path, data: Path, target: str | None, as_json: bool, reading:
     pairs = [(name, f"{value:.4g}") for name, value in scores.items()]
     pairs.append(("expected", f"{expected.score_name} {expected.score:.4g} when it was fitted"))
     facts([("rows", f"{len(y):,}"), *pairs])
+
+
+def _assert_numbers(y: Any, target: str, decimal: str) -> None:
+    """Refuse strings where the model predicts numbers."""
+    if y.dtype.kind not in "OUS":
+        return
+    strings = [str(value) for value in y[:1000]]
+    numerals = recognised(strings, decimal)
+    if numerals is not None:
+        raise Doubt(target, an_example(strings), numerals).told("but the model predicts numbers")
+    raise ValueError(
+        f"Column {target!r} holds strings such as {strings[0]!r}, but the model predicts numbers; "
+        "choose another with --target."
+    )
 
 
 def _regression(y: Any, predicted: Any) -> dict[str, float]:

@@ -113,7 +113,7 @@ class CsvOptions:
             raw = stream.read(HEAD_BYTES)
         if self.encoding == "utf-8" and raw.startswith(UTF16_MARKS):
             raise AdvisedError(
-                f"{path} is encoded in UTF-16, not in UTF-8: add ", {"encoding": "utf-16"}
+                f"{path} is encoded in UTF-16, not in UTF-8: use ", {"encoding": "utf-16"}
             )
         try:
             text = codecs.getincrementaldecoder(self.encoding)().decode(raw, final=False)
@@ -129,7 +129,7 @@ def wrong_encoding(path: Path, encoding: str) -> AdvisedError:
     """Return the error for bytes that are not in the encoding."""
     other = "latin-1" if encoding == "utf-8" else "utf-8"
     return AdvisedError(
-        f"{path} is not encoded in {encoding.upper()}: add ",
+        f"{path} is not encoded in {encoding.upper()}: use ",
         {"encoding": other},
         ", or name the encoding that the file has.",
     )
@@ -147,6 +147,6 @@ def _undivided(
     return AdvisedError(
         f"{path} has a single column {shown!r} when its lines are split at "
         f"{words.get(separator, repr(separator))}; they seem to be separated by "
-        f"{words.get(found, repr(found))}: add ",
+        f"{words.get(found, repr(found))}: use ",
         options,
     )

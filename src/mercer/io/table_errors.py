@@ -66,14 +66,15 @@ def _encoding(found: re.Match[str], path: Path, kind: str, options: CsvOptions) 
 
 def _ragged(found: re.Match[str], path: Path, kind: str, options: CsvOptions) -> ValueError:
     row, expected, got, line = found.groups()
+    fields = "1 field" if got == "1" else f"{got} fields"
     shown = line if len(line) <= 60 else f"{line[:60]}..."
     separator = options.separator(kind)
     hint = ""
     if separator == "," and int(got) > int(expected):
         hint = " (numbers with decimal commas must be in quotes)"
     return AdvisedError(
-        f"{path} has {got} fields{_place(row)} ({shown!r}), but its header names {expected} "
-        f"columns; correct that line{hint}, or tell what separates the fields if it is not "
+        f"{path} has {fields}{_place(row)} ({shown!r}), but its header names {expected} columns; "
+        f"correct that line{hint}, or tell what separates the fields if it is not "
         f"{separator!r}"
     )
 

@@ -53,13 +53,17 @@ class TableFiles:
         if not is_text and options.given():
             raise ValueError(
                 f"{' and '.join(options.given())}: only for CSV files, but {path} holds "
-                f"{self.kind.capitalize()}; leave it out."
+                f"{self.kind.capitalize()}; leave that out."
             )
         self._format = options.file_format(self.kind) if is_text else self.kind
-        schema = self._unified(path, [self._inspected(file) for file in self._files])
+        schemas = [self._inspected(file) for file in self._files]
+        if is_text:
+            strings_type = self._pyarrow.string()
+            schemas = [_with_type(schema, strings, strings_type) for schema in schemas]
+        schema = self._unified(path, schemas)
         self._doubtful: list[str] = []
         if is_text:
-            schema = self._widened(schema, strings, labels)
+            schema = self._widened(schema, labels)
         self._dataset = self._opened(schema)
         self._n_rows: int | None = None
 
@@ -120,7 +124,7 @@ class TableFiles:
             # Reading the floats says what is wrong if it is not a fraction.
             self._dataset = self._opened(_with_type(self.schema, names, self._pyarrow.float64()))
 
-    def _widened(self, schema: Any, strings: Sequence[str], labels: Sequence[str]) -> Any:
+    def _widened(self, schema: Any, labels: Sequence[str]) -> Any:
         """Return a schema for what may follow further down a text file.
 
         Whole numbers may become fractions, and columns that are empty at first hold strings.
@@ -128,10 +132,10 @@ class TableFiles:
         types = self._pyarrow.types
         empty = [field.name for field in schema if types.is_null(field.type)]
         whole = [field.name for field in schema if types.is_integer(field.type)]
-        schema = _with_type(schema, [*empty, *strings], self._pyarrow.string())
-        self._doubtful = [name for name in whole if name in labels and name not in strings]
-        certain = [name for name in whole if name not in labels and name not in strings]
-        return _with_type(schema, certain, self._pyarrow.float64())
+        self._doubtful = [name for name in whole if name in labels]
+        schema = _with_type(schema, empty, self._pyarrow.string())
+        others = [name for name in whole if name not in labels]
+        return _with_type(schema, others, self._pyarrow.float64())
 
     def _unified(self, path: Path, schemas: list[Any]) -> Any:
         """Return one schema: a column may be whole numbers in one file and not in the next."""
