@@ -66,8 +66,13 @@ def reads_tables(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def assert_no_options(reading: Reading, path: object) -> None:
     """Refuse options of CSV files where there is no text to read."""
-    default = Reading(sep=None, decimal=".", encoding="utf-8", na_values=())
-    given = [name for name, value in reading.items() if value != default[name]]  # type: ignore[literal-required]
+    default: dict[str, object] = {
+        "sep": None,
+        "decimal": ".",
+        "encoding": "utf-8",
+        "na_values": (),
+    }
+    given = [name for name, value in reading.items() if value != default[name]]
     if given:
         names = ", ".join("--" + name.removesuffix("_values") for name in given)
         raise click.UsageError(f"{names}: only for CSV files, but got {path}; leave that out.")
