@@ -144,7 +144,6 @@ def test_labels_with_few_rows_each_are_taken_when_asked_for(houses):
     assert text.endswith("add --task classification.")
     text = run("fit", "rows.csv", "-t", "street", "--task", "classification", *QUICK)
     assert "as --task says" in text
-    assert "Note: The number of unique classes is greater" in text
 
 
 def test_tasks_that_do_not_fit_the_target_are_refused(houses):
