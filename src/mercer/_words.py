@@ -1,21 +1,90 @@
-"""The seam to people: the nearest name to one that does not exist."""
+"""The seam to people: names that are near, lists that stay short, errors with a way out."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+#: Arguments that are called otherwise on the command line.
+FLAGS = {"na_values": "--na"}
 
 
 def did_you_mean(name: Any, names: Iterable[Any], otherwise: str = "") -> str:
     """Return a question with the nearest name there is, or what to say if none is near.
 
+    Capital letters do not count.
+
     Examples
     --------
     >>> did_you_mean("prize", ["price", "size"])
     "did you mean 'price'?"
+    >>> did_you_mean("PRICE", ["size", "price"])
+    "did you mean 'price'?"
     >>> did_you_mean("x", ["price"], "there is only 'price'.")
     "there is only 'price'."
     """
-    near = difflib.get_close_matches(str(name), [str(other) for other in names], n=1)
-    return f"did you mean {near[0]!r}?" if near else otherwise
+    spelled = {str(other).casefold(): str(other) for other in names}
+    near = difflib.get_close_matches(str(name).casefold(), spelled, n=1)
+    return f"did you mean {spelled[near[0]]!r}?" if near else otherwise
+
+
+def listed(items: Sequence[Any], most: int = 20) -> str:
+    """Return items with commas between them, and only their number once there are many.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"], most=2)
+    'a, b, ... (3 in all)'
+    """
+    shown = ", ".join(str(item) for item in items[:most])
+    return shown if len(items) <= most else f"{shown}, ... ({len(items):,} in all)"
+
+
+class AdvisedError(ValueError):
+    """An error whose way out is arguments in Python and options on the command line.
+
+    Parameters
+    ----------
+    problem : str
+        The sentence up to the arguments.
+    options : mapping of str to str or list of str, default=None
+        The arguments to give, with their values, if there are any.
+    after : str, default="."
+        The rest of the sentence.
+
+    Examples
+    --------
+    >>> error = AdvisedError("The columns are separated by ';': add ", {"sep": ";"})
+    >>> str(error)
+    "The columns are separated by ';': add sep=';'."
+    >>> error.for_command_line()
+    "The columns are separated by ';': add --sep ';'."
+    """
+
+    def __init__(
+        self, problem: str, options: Mapping[str, Any] | None = None, after: str = "."
+    ) -> None:
+        super().__init__(problem, options, after)
+        self.problem, self.options, self.after = problem, dict(options or {}), after
+
+    def __str__(self) -> str:
+        arguments = ", ".join(f"{name}={value!r}" for name, value in self.options.items())
+        return f"{self.problem}{arguments}{self.after}"
+
+    def for_command_line(self) -> str:
+        """Return the sentence with options instead of arguments."""
+        pairs = [
+            f"{FLAGS.get(name, f'--{name}')} {_quoted(value)}"
+            for name, values in self.options.items()
+            for value in ([values] if isinstance(values, str) else values)
+        ]
+        return f"{self.problem}{' '.join(pairs)}{self.after}"
+
+
+def _quoted(value: str) -> str:
+    """Return a value as a shell takes it; a tab as ``\\t``, which the commands understand."""
+    text = value.replace("\t", "\\t")
+    # A comma needs no quotes, but at the end of a sentence they make it readable.
+    return f"'{text}'" if text == "," else shlex.quote(text)

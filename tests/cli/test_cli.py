@@ -2,12 +2,15 @@
 
 import subprocess
 import sys
+import warnings
 
+import click
 import pytest
 from click.testing import CliRunner
 
 import mercer
 from mercer.cli import COMMANDS, main
+from mercer.cli._screen import explained
 
 
 def run(*arguments):
@@ -60,3 +63,15 @@ def test_a_missing_matplotlib_is_answered_with_the_pip_line(tmp_path, monkeypatc
 def test_it_runs_as_a_module(command):
     done = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("mercer")
+
+
+def test_warnings_are_told_in_a_line_without_the_place_in_the_code():
+    @click.command()
+    @explained
+    def command():
+        warnings.warn("All is\nwell.", UserWarning, stacklevel=1)
+        click.echo("done")
+
+    result = CliRunner().invoke(command, [])
+    assert result.stderr == "Note: All is well.\n"
+    assert (result.stdout, result.exit_code) == ("done\n", 0)

@@ -1,6 +1,8 @@
 """Tests of tables that are read as streams."""
 
 import builtins
+import bz2
+import gzip
 
 import numpy as np
 import pandas as pd
@@ -170,5 +172,155 @@ def test_csv_columns_may_change_from_whole_numbers_to_fractions(tmp_path):
     assert blocks[-1][0].column("b")[-1].as_py() is None
     assert blocks[0][1].dtype.kind == "i"
     (tmp_path / "rows.csv").write_text("\n".join([*lines, "word,x,1"]))
-    with pytest.raises(ValueError, match=r"cannot be read after row"):
+    with pytest.raises(ValueError, match=r"Column 'a' .* holds 'word' in row 300001 "):
         list(TableStream(tmp_path / "rows.csv", target="y").tables())
+
+
+@pytest.mark.parametrize(
+    ("name", "opened", "sep"),
+    [
+        ("rows.tsv", open, "\t"),
+        ("rows.csv.gz", gzip.open, ","),
+        ("rows.tsv.gz", gzip.open, "\t"),
+        ("rows.CSV.bz2", bz2.open, ","),
+    ],
+)
+def test_text_with_tabs_or_compressed_is_read_by_its_ending(tmp_path, name, opened, sep):
+    with opened(tmp_path / name, "wt") as file:
+        file.write("a,y\n1.5,2\n2.5,3\n".replace(",", sep))
+    X, y = next(iter(TableStream(tmp_path / name, target="y")))
+    assert (X.ravel().tolist(), y.tolist()) == ([1.5, 2.5], [2, 3])
+
+
+def test_csv_files_of_other_countries_are_read(tmp_path):
+    text = "größe;preis\n1,5;2,25\n;-1e3\n?;4\n"
+    (tmp_path / "rows.csv").write_bytes(text.encode("latin-1"))
+    stream = TableStream(
+        *(tmp_path / "rows.csv", "preis"), sep=";", decimal=",", encoding="latin1", na_values=["?"]
+    )
+    block, y = next(iter(stream.tables()))
+    assert block.column("größe").to_pylist() == [1.5, None, None]
+    assert y.tolist() == [2.25, -1000.0, 4.0]
+    assert [part.tolist() for part in stream.targets()] == [y.tolist()]
+
+
+def test_line_breaks_in_quotes_belong_to_the_field_wherever_blocks_end(tmp_path):
+    rows = [f'{k},"first\nsecond"' for k in range(100_000)]
+    (tmp_path / "rows.csv").write_text("\n".join(["y,a", *rows]))
+    blocks = list(TableStream(tmp_path / "rows.csv", target="y").tables())
+    assert len(blocks) > 1
+    assert np.array_equal(np.concatenate([y for _, y in blocks]), np.arange(100_000))
+
+
+def late(tmp_path, first, last):
+    """Write a CSV file whose last target is another one, beyond what pyarrow guesses from."""
+    lines = ["a,y", *(["0.5," + first] * 300_000), "1.5," + last]
+    (tmp_path / "rows.csv").write_text("\n".join(lines))
+    return TableStream(tmp_path / "rows.csv", target="y")
+
+
+def test_an_integer_target_with_a_fraction_further_down_is_widened(tmp_path):
+    stream = late(tmp_path, "1", "2.5")
+    assert stream.n_rows == 300_001
+    for _ in range(2):
+        targets = [y for _, y in stream]
+        assert {y.dtype.kind for y in targets} == {"f"}
+        assert (targets[0][0], targets[-1][-1]) == (1.0, 2.5)
+
+
+@pytest.mark.parametrize("last", ["2", str(2**62 + 1)])
+def test_integer_labels_stay_integers_with_all_digits(tmp_path, last):
+    targets = [y for _, y in late(tmp_path, "1", last)]
+    assert {y.dtype.kind for y in targets} == {"i"}
+    assert targets[-1][-1] == int(last)
+
+
+def test_parquet_files_may_differ_in_the_kind_of_number(tmp_path):
+    write(tmp_path / "1.parquet", pyarrow.table({"a": [1, 2], "y": [1, 2]}))
+    write(tmp_path / "2.parquet", pyarrow.table({"a": [1.5], "y": [2.5]}))
+    X, y = (np.concatenate(part) for part in zip(*TableStream(tmp_path, target="y"), strict=True))
+    assert (X.ravel().tolist(), y.tolist()) == ([1.0, 2.0, 1.5], [1.0, 2.0, 2.5])
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", r"rows\.csv is empty"),
+        (b"\n\n", r"is empty"),
+        (b"a;y\n1,5;2\n", r"single column 'a;y' .* use sep=';', decimal=','\."),
+        (b"a;y\n1.5;2\n", r"use sep=';'\."),
+        (b"a\ty\n1,5\t2\n", r"separated by tabs: use sep='\\t', decimal=','"),
+        (b"a,y\n1,2\n3\n", r"has 1 field in row 1 .*'3'.* 2 columns"),
+        (b"a,y\n1,5,2\n", r"3 fields in row 0 .*decimal commas must be in quotes"),
+        (b"a,a,y\n1,2,3\n", r"several columns of the name 'a'"),
+        ("a,y\nZürich,1\n".encode("latin-1"), r"not encoded in UTF-8: use encoding='latin-1'"),
+        ("ä,y\n1,1\n".encode("latin-1"), r"use encoding='latin-1'"),
+        (b"a,y\n" + b"b,1\n" * 300_000 + b"\xfc,1\n", r"use encoding='latin-1'"),
+        ("a,y\n1,1\n".encode("utf-16"), r"use encoding='utf-16'"),
+        (b"a,y\n" + b"1,1\n" * 300_000 + b'"1,5",1\n', r"row 300000 .* add decimal=','"),
+        (b"a,y\n" + b"true,1\n" * 300_000 + b"maybe,1\n", r"before hold booleans.*\['maybe'\]"),
+        (b"a,y\n" + b"2020-01-01,1\n" * 99_999 + b"soon,1\n", r"before hold dates.*\['soon'\]"),
+        (b"a,y\n" + b"1,1\n" * 300_000 + b"1,word\n", r"Column 'y' .* holds 'word' in row 300000"),
+        (b'a,y\n1,"' + b"1,1\n" * 900_000, r"more than 1 MB"),
+    ],
+)
+def test_what_is_wrong_with_a_csv_file_is_told_with_the_way_out(tmp_path, content, words):
+    (tmp_path / "rows.csv").write_bytes(content)
+    with pytest.raises(ValueError, match=words) as caught:
+        list(TableStream(tmp_path / "rows.csv", target="y").tables())
+    assert "CSV conversion error" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("rows.parquet", "not a Parquet file"),
+        ("rows.arrow", "not an Arrow file"),
+        ("rows.csv.gz", "not compressed as its name says"),
+        ("rows.tsv.bz2", "not compressed as its name says"),
+        ("rows.parquet.gz", r"\.parquet\.gz was found"),
+    ],
+)
+def test_files_that_are_not_what_their_name_says(tmp_path, name, words):
+    (tmp_path / name).write_text("a,y\n1,2\n")
+    with pytest.raises(ValueError, match=words):
+        TableStream(tmp_path / name, target="y")
+
+
+def test_folders_with_nothing_or_with_files_that_disagree(tmp_path):
+    with pytest.raises(ValueError, match="holds no files"):
+        TableStream(tmp_path, target="y")
+    (tmp_path / "1.csv").write_text("a,y\n1,2\n")
+    (tmp_path / "2.csv").write_text("a,y\n2020-01-01,2\n")
+    with pytest.raises(ValueError, match=r"column 'a' holds .* make them the same"):
+        TableStream(tmp_path, target="y")
+    stream = TableStream(tmp_path, target="y", strings=["a"])
+    assert [block.column("a").to_pylist() for block, _ in stream.tables()] == [
+        ["1"],
+        ["2020-01-01"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"sep": ";;"}, "sep must be one character"),
+        ({"sep": "\n"}, "sep must be one character"),
+        ({"decimal": ";"}, r"decimal must be '\.' or ','"),
+        ({"encoding": "latin-l"}, "encoding must be one that Python knows"),
+        ({"na_values": "?"}, r"write \['\?'\]"),
+    ],
+)
+def test_bad_options_of_csv_files_are_refused(tmp_path, options, words):
+    (tmp_path / "rows.csv").write_text("a,y\n1,2\n")
+    with pytest.raises(ValueError, match=words):
+        TableStream(tmp_path / "rows.csv", target="y", **options)
+    write(tmp_path / "rows.parquet", table(5))
+    with pytest.raises(ValueError, match="only for CSV files"):
+        TableStream(tmp_path / "rows.parquet", target="y", sep=";")
+
+
+def test_a_wrong_encoding_that_was_given_is_named(tmp_path):
+    (tmp_path / "rows.csv").write_bytes("a,y\nZürich,1\n".encode())
+    with pytest.raises(ValueError, match="not encoded in ASCII: use encoding='utf-8'"):
+        TableStream(tmp_path / "rows.csv", target="y", encoding="ascii")

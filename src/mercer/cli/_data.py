@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import click
 
-from .._words import did_you_mean
+from .._words import AdvisedError, did_you_mean, listed
+from ._reading import Reading, assert_no_options
 
-ENDINGS = ".csv, .parquet, .arrow, .feather, .npz, .npy"
+ENDINGS = ".csv, .tsv, .csv.gz, .parquet, .arrow, .feather, .npz, .npy"
+ARRAYS = (".npz", ".npy")
 #: Rows of a NumPy file to handle at a time.
 BLOCK_ROWS = 65_536
 
@@ -25,6 +28,11 @@ class Arrays:
     def tables(self) -> Arrays:
         """Return the blocks; arrays have no other form."""
         return self
+
+    def targets(self) -> Iterator[Any]:
+        """Yield the targets alone, block by block."""
+        for start in range(0, self.n_rows, BLOCK_ROWS):
+            yield self.y[start : start + BLOCK_ROWS]
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         for start in range(0, self.n_rows, BLOCK_ROWS):
@@ -57,7 +65,23 @@ class Watched:
             self._told(number, done, self.n_rows)
 
 
-def open_rows(path: Path, target: str | None, drop: tuple[str, ...] = ()) -> Any:
+def assert_exists(path: Path) -> None:
+    """Refuse a file that does not exist, with the nearest name there is."""
+    if not path.exists():
+        folder = path.absolute().parent
+        others = [other.name for other in folder.iterdir()] if folder.is_dir() else []
+        hint = did_you_mean(path.name, others, f"it may end in {ENDINGS}.")
+        raise click.UsageError(f"There is no file or folder {path}; {hint}")
+
+
+def assert_known(name: str, names: list[str], option: str) -> None:
+    """Refuse a column that does not exist, with the nearest name there is."""
+    if name not in names:
+        hint = did_you_mean(name, names, f"there are {listed(names)}.")
+        raise click.UsageError(f"{option}: there is no column {name!r}; {hint}")
+
+
+def open_rows(path: Path, target: str | None, reading: Reading, drop: tuple[str, ...] = ()) -> Any:
     """Return the data as blocks that can be read again.
 
     Parameters
@@ -66,40 +90,46 @@ def open_rows(path: Path, target: str | None, drop: tuple[str, ...] = ()) -> Any
         A table, a folder of tables, or a NumPy file.
     target : str or None
         The column to predict; of a ``.npz`` file the array, of ``.npy`` the column's number.
+    reading : Reading
+        How CSV files are read.
     drop : tuple of str, default=()
         Columns to leave out.
     """
-    if path.suffix.lower() in (".npz", ".npy"):
+    assert_exists(path)
+    if path.suffix.lower() in ARRAYS:
         if drop:
             raise click.UsageError(f"--drop: columns of {path} have no names.")
-        arrays = _arrays(path, target)
-        if arrays.n_rows == 0:
-            raise click.UsageError(f"{path} has no rows.")
-        return arrays
+        assert_no_options(reading, path)
+        return assert_rows(_arrays(path, target), path)
+    columns = None
+    if drop:
+        names = open_table(path, None, reading).columns
+        for name in drop:
+            assert_known(name, names, "--drop")
+            if name == target:
+                raise click.UsageError(f"--drop: {name!r} is the target.")
+        columns = [name for name in names if name not in drop and name != target]
+    return assert_rows(open_table(path, target, reading, columns=columns), path)
+
+
+def open_table(path: Path, target: str | None, reading: Reading, **choices: Any) -> Any:
+    """Return a table on disk as a stream; what the command got wrong is an error of its use."""
     from ..io import TableStream
 
-    columns = None
     try:
-        if drop:
-            names = TableStream(path, None).columns
-            for name in drop:
-                assert_known(name, names, "--drop")
-                if name == target:
-                    raise click.UsageError(f"--drop: {name!r} is the target.")
-            columns = [name for name in names if name not in drop and name != target]
-        stream = TableStream(path, target, columns=columns)
+        return TableStream(path, target, **reading, **choices)
+    except AdvisedError:
+        # The file is not what it should be, not the command.
+        raise
     except (ValueError, FileNotFoundError) as error:
         raise click.UsageError(str(error)) from error
+
+
+def assert_rows(stream: Any, path: Path) -> Any:
+    """Return a stream, which must have rows."""
     if stream.n_rows == 0:
-        raise click.UsageError(f"{path} has no rows.")
+        raise AdvisedError(f"{path} has no rows")
     return stream
-
-
-def assert_known(name: str, names: list[str], option: str) -> None:
-    """Refuse a column that does not exist, with the nearest name there is."""
-    if name not in names:
-        hint = did_you_mean(name, names, f"there are {', '.join(names)}.")
-        raise click.UsageError(f"{option}: there is no column {name!r}; {hint}")
 
 
 def _arrays(path: Path, target: str | None) -> Arrays:
@@ -107,10 +137,11 @@ def _arrays(path: Path, target: str | None) -> Arrays:
 
     try:
         content = np.load(path, allow_pickle=False, mmap_mode="r")
-    except FileNotFoundError:
-        raise click.UsageError(f"There is no file {path}.") from None
-    except (OSError, ValueError) as error:
-        raise click.UsageError(f"{path} cannot be read: {error}") from error
+    except (OSError, ValueError, EOFError, BadZipFile) as error:
+        raise ValueError(
+            f"{path} is not a NumPy file of numbers or strings; write it with numpy.save or "
+            "numpy.savez."
+        ) from error
     if path.suffix.lower() == ".npy":
         if content.ndim != 2:
             raise click.UsageError(
@@ -126,7 +157,7 @@ def _named_arrays(content: dict[str, Any], target: str | None, path: Path) -> Ar
     wide = [name for name, array in content.items() if array.ndim == 2]
     if "X" not in wide and len(wide) != 1:
         raise click.UsageError(
-            f"{path} must hold the rows as an array 'X', but it holds {', '.join(content)}."
+            f"{path} must hold the rows as an array 'X', but it holds {listed(list(content))}."
         )
     X = content["X" if "X" in wide else wide[0]]
     if target is None:
@@ -154,22 +185,3 @@ def _column_out(X: Any, target: str | None, path: Path) -> Arrays:
     number = int(target) % width
     others = np.delete(np.arange(width), number)
     return Arrays(X, X[:, number], [target], others)
-
-
-def detect_task(stream: Any) -> tuple[str, str]:
-    """Return classification or regression, and why, from the first block of the target."""
-    import numpy as np
-
-    _, y = next(iter(stream.tables()))
-    y = np.asarray(y)
-    if y.ndim == 2:
-        return "regression", "there are several targets"
-    distinct = np.unique(y.astype(str) if y.dtype.kind == "O" else y)
-    count = len(distinct)
-    if y.dtype.kind not in "iuf":
-        return "classification", f"the target holds labels ({count} different ones)"
-    whole = y.dtype.kind in "iu" or bool((y == np.round(y)).all())
-    most = 30 if y.dtype.kind in "iu" else 10
-    if whole and count <= most and count < max(3, len(y) / 4):
-        return "classification", f"the target holds {count} different whole numbers"
-    return "regression", f"the target holds numbers ({count:,} different ones in the first rows)"

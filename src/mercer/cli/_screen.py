@@ -5,31 +5,50 @@ from __future__ import annotations
 import functools
 import json
 import math
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import click
 
+from .._words import AdvisedError
+
 #: What bad data, bad files and missing packages raise.
 EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError, ArithmeticError)
 
 
 def explained(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a command that tells expected errors in a sentence instead of a trace."""
+    """Return a command that tells errors and warnings in a sentence, without a trace."""
 
     @functools.wraps(command)
     def run(*arguments: Any, **options: Any) -> Any:
         try:
-            return command(*arguments, **options)
+            with _notes():
+                return command(*arguments, **options)
         except BrokenPipeError:
             # Whoever reads has seen enough; click ends quietly.
             raise
+        except AdvisedError as error:
+            raise click.ClickException(error.for_command_line()) from error
         except EXPECTED as error:
             text = " ".join(str(error).split()) or type(error).__name__
             raise click.ClickException(text) from error
 
     return run
+
+
+@contextmanager
+def _notes() -> Iterator[None]:
+    """Tell warnings in a line of their own, without the place in the code."""
+
+    def note(message: Warning | str, *about: Any, **more: Any) -> None:
+        click.echo(f"Note: {' '.join(str(message).split())}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", UserWarning)
+        warnings.showwarning = note
+        yield
 
 
 @contextmanager
@@ -66,7 +85,7 @@ def bar(wanted: bool) -> Iterator[Callable[[int, int, int], object]]:
 
 
 def print_json(content: dict[str, Any]) -> None:
-    """Print plain values as JSON, in which numbers that are none are ``null``."""
+    """Print plain values as JSON, in which NaN and infinity are ``null``."""
     finite = {key: _finite(value) for key, value in content.items()}
     click.echo(json.dumps(finite, indent=2, allow_nan=False))
 

@@ -42,6 +42,9 @@ def command(picture: Path | None, seed: int) -> None:
     and the memory it takes to learn and to predict. The 1,200 images to learn from are also
     taken shifted by one pixel in four directions. mercer's machines choose their ridge
     parameter; the exact kernel is given one that works well.
+
+    \b
+    mercer demo --picture demo.png
     """
     from rich.console import Console
     from rich.table import Table

@@ -7,9 +7,11 @@ from typing import Any
 
 import click
 
-from .._words import did_you_mean
-from ._data import ENDINGS, Watched, detect_task, open_rows
+from ._data import Watched, assert_exists, open_rows
+from ._numerals import doubtful_columns
+from ._reading import Reading, reads_tables
 from ._screen import bar, explained, facts, print_json
+from ._task import assert_task, detect_task, look_at
 
 KERNELS = ("gaussian", "laplace", "matern", "arccosine", "nngp", "ntk")
 
@@ -69,19 +71,21 @@ class Features(click.ParamType):
 @click.option(
     "--checkpoint",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Keep the pass in this file, and go on from it if it is there.",
+    help="Save the pass in this file, and resume from it if it is there.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@reads_tables
 @explained
-def command(data: Path, target: str, **options: Any) -> None:
+def command(data: Path, target: str, reading: Reading, **options: Any) -> None:
     """Learn to predict a column of DATA from the others, and save the model.
 
-    DATA is a .csv, .parquet, .arrow or .feather file, a folder of such files, or a .npz or .npy
-    file. It is read in blocks and may be larger than memory. Columns may hold numbers,
-    categories, dates and missing entries.
+    DATA is a .csv, .tsv, .csv.gz, .parquet, .arrow or .feather file, a folder of such files, or
+    a .npz or .npy file. It is read in blocks and may be larger than memory. Columns may hold
+    numbers, categories, dates and missing values.
 
     \b
     mercer fit houses.csv --target price --save houses.mercer
+    mercer fit houses.csv -t price --sep ';' --decimal , --encoding latin-1 --na '?'
     mercer fit parts/ -t label --kernel arccosine --features 4096 -s model.mercer
     """
     from ..engine.config import config
@@ -90,13 +94,10 @@ def command(data: Path, target: str, **options: Any) -> None:
     path = options["path"]
     if path is not None and not path.absolute().parent.is_dir():
         raise click.UsageError(f"--save: the folder of {path} does not exist; make it first.")
-    if not data.exists():
-        raise click.UsageError(_missing(data))
+    assert_exists(data)
     kernel, budget = _kernel(options), _budget(options["memory"])
-    stream = open_rows(data, target, options["drop"])
-    task, why = options["task"], "as you asked for"
-    if task == "auto":
-        task, why = detect_task(stream)
+    stream = open_rows(data, target, reading, options["drop"])
+    task, why = _task(stream, options["task"], reading["decimal"])
     maker = KernelClassifier if task == "classification" else KernelRegressor
     model = maker(
         kernel,
@@ -123,19 +124,28 @@ def command(data: Path, target: str, **options: Any) -> None:
         click.echo(f"Saved to {path} ({size / 1e3:,.0f} kB). Next: mercer predict {path} DATA")
 
 
+def _task(stream: Any, task: str, decimal: str) -> tuple[str, str]:
+    """Return the task and why, and tell of columns that were perhaps not read as meant."""
+    look = look_at(stream, decimal)
+    why = "as --task says"
+    if task == "auto":
+        task, why = detect_task(look)
+    else:
+        assert_task(look, task)
+    block, _ = next(iter(stream.tables()))
+    for doubt in doubtful_columns(block, decimal):
+        note = doubt.told("which are taken for categories")
+        click.echo(f"Note: {note.for_command_line()}", err=True)
+    return task, why
+
+
 def _learn(model: Any, stream: Any, checkpoint: Path | None) -> None:
     if checkpoint is None:
         model.fit(stream)
         return
-    import warnings
-
     from ..io import fit_resumable
 
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        fit_resumable(model, stream, checkpoint, every=10.0)
-    for warning in caught:
-        click.echo(str(warning.message), err=True)
+    fit_resumable(model, stream, checkpoint, every=10.0)
 
 
 def _kernel(options: dict[str, Any]) -> Any:
@@ -152,13 +162,6 @@ def _kernel(options: dict[str, Any]) -> Any:
             raise click.UsageError("--order goes with --kernel arccosine.")
         return named_kernel(name, order=int(order))
     return name
-
-
-def _missing(path: Path) -> str:
-    folder = path.absolute().parent
-    others = [other.name for other in folder.iterdir()] if folder.is_dir() else []
-    hint = did_you_mean(path.name, others, f"it may end in {ENDINGS}.")
-    return f"There is no file or folder {path}; {hint}"
 
 
 def _budget(memory: str | None) -> dict[str, Any]:

@@ -22,7 +22,11 @@ PACKAGES = {
 
 @click.command("info", short_help="Show versions, cores and the memory budget.")
 def command() -> None:
-    """Show versions, cores and the memory budget, as bug reports need them."""
+    """Show versions, cores and the memory budget, as bug reports need them.
+
+    \b
+    mercer info
+    """
     from rich.console import Console
     from rich.table import Table
 

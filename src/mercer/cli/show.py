@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from .._words import listed
 from ._screen import explained, facts, print_json
 
 
@@ -54,14 +55,9 @@ def command(model: Path, as_json: bool) -> None:
     ]
     if about["target"]:
         pairs.append(("target", str(about["target"])))
-    pairs += [(name, _listed(about[name])) for name in ("columns", "classes") if about[name]]
+    pairs += [(name, listed(about[name])) for name in ("columns", "classes") if about[name]]
     facts(pairs + ([] if report is None else report.lines()))
 
 
 def _plain(label: Any) -> Any:
     return label.item() if hasattr(label, "item") else label
-
-
-def _listed(items: list[Any]) -> str:
-    shown = ", ".join(str(item) for item in items[:20])
-    return shown if len(items) <= 20 else f"{shown}, ... ({len(items)} in all)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,48 +12,57 @@ import numpy as np
 from .._frame import column as column_of
 from .._frame import series
 from .._optional import require
-from .._words import did_you_mean
+from .._words import did_you_mean, listed
+from .csv_options import CsvOptions
+from .table_files import TableFiles
 
 #: Rows in a block, by default.
 BLOCK_ROWS = 65_536
-#: What pyarrow calls the files with these endings.
-FORMATS = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".csv": "csv",
-}
 
 
 class TableStream:
     """The rows of a table on disk, as blocks ``(X, y)`` that a machine can learn from.
 
     The table is read block by block, always in the same order; it may be iterated as often as
-    one likes. Its blocks are arrays, for which columns must hold numbers or truth values
-    without missing entries; :class:`KernelRegressor` and :class:`KernelClassifier` ask for the
-    columns as they are (:meth:`tables`), where categories, dates and missing entries are
-    welcome. The target may hold labels of any kind.
+    one likes. Its blocks are arrays, for which columns must hold numbers or booleans without
+    missing values; :class:`KernelRegressor` and :class:`KernelClassifier` ask for the columns as
+    they are (:meth:`tables`), where categories, dates and missing values are welcome. The target
+    may hold labels of any kind.
 
     Parameters
     ----------
     path : str or Path
-        A Parquet, Arrow (Feather) or CSV file, or a folder of such files of one kind.
+        A Parquet, Arrow (Feather) or CSV file, or a folder of such files of one kind. CSV files
+        end in ``.csv`` or ``.tsv`` (tabs), and may be compressed: ``.csv.gz``, ``.tsv.bz2``.
     target : str, list of str or None
-        The column, or columns, to predict; ``None`` for rows without targets.
+        The column, or columns, to predict; ``None`` for rows without targets. Whole numbers in a
+        CSV file stay integers, unless there are fractions further down: to know, integer targets
+        of CSV files are looked through once before the first block.
     columns : list of str, default=None
         The columns to predict from; ``None`` means all others.
     block_rows : int, default=65536
         The most rows in a block.
     dtype : {"float32", "float64"}, default="float32"
         What the columns become; targets keep their own type.
-    texts : list of str, default=()
-        Columns of a CSV file that hold texts, even if they look like numbers.
+    strings : list of str, default=()
+        Columns of a CSV file that hold strings, even if they look like numbers.
+    sep : str, default=None
+        What separates the fields of a CSV file; ``None`` means a tab in ``.tsv`` files, else a
+        comma.
+    decimal : {".", ","}, default="."
+        The decimal point of numbers in a CSV file.
+    encoding : str, default="utf-8"
+        The encoding of a CSV file, such as ``"latin-1"`` or ``"utf-16"``.
+    na_values : list of str, default=()
+        What stands for a missing value in a CSV file, beside the empty string, ``NA``, ``NaN``,
+        ``null`` and the like.
 
     Attributes
     ----------
     columns : list of str
         The columns of ``X``, in order.
+    target : list of str
+        The columns of ``y``.
     n_rows : int
         Rows of the table.
 
@@ -71,6 +81,13 @@ class TableStream:
     >>> new = pandas.DataFrame({"a": [3.0], "b": [1.0]})
     >>> FeatureRidge(alpha=1e-6).fit(table).predict(new).round(2)
     array([9.])
+
+    A table as spreadsheets write it where numbers have decimal commas:
+
+    >>> _ = (folder / "part.csv").write_text("a;y\\n1,5;2\\n2,5;3\\n")
+    >>> X, y = next(iter(TableStream(folder, target="y", sep=";", decimal=",")))
+    >>> X.ravel(), y
+    (array([1.5, 2.5], dtype=float32), array([2, 3]))
     """
 
     def __init__(
@@ -81,19 +98,23 @@ class TableStream:
         columns: Sequence[str] | None = None,
         block_rows: int = BLOCK_ROWS,
         dtype: str = "float32",
-        texts: Sequence[str] = (),
+        strings: Sequence[str] = (),
+        sep: str | None = None,
+        decimal: str = ".",
+        encoding: str = "utf-8",
+        na_values: Sequence[str] = (),
     ) -> None:
         if dtype not in ("float32", "float64"):
-            raise ValueError(f"dtype must be 'float32' or 'float64', but {dtype!r} came.")
+            raise ValueError(f"dtype must be 'float32' or 'float64', but got {dtype!r}.")
         if isinstance(block_rows, bool) or not isinstance(block_rows, int) or block_rows < 1:
-            raise ValueError(f"block_rows must be a positive integer, but {block_rows!r} came.")
+            raise ValueError(f"block_rows must be a positive integer, but got {block_rows!r}.")
         self.path = Path(path)
         self.block_rows = block_rows
         self.dtype = dtype
-        self._single = isinstance(target, str)
         self.target = [target] if isinstance(target, str) else list(target or ())
-        self._dataset = _open(self.path, self.target, texts)
-        names = list(self._dataset.schema.names)
+        options = CsvOptions(sep, decimal, encoding, na_values)
+        self._files = TableFiles(self.path, options, strings, self.target)
+        names = list(self._files.schema.names)
         for name in self.target:
             _assert_column(name, names, "target")
         if columns is None:
@@ -106,84 +127,41 @@ class TableStream:
                     raise ValueError(f"columns: {name!r} is the target; leave it out.")
         if not self.columns:
             raise ValueError(f"No column of {self.path} is left to predict from.")
+        single = isinstance(target, str)
+        self._rows = Rows(self._files, self.path, self.columns, self.target, single, block_rows)
 
     @property
     def n_rows(self) -> int:
         """Rows of the table."""
-        return int(self._dataset.count_rows())
+        return self._files.n_rows
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield blocks of rows as numbers, and their targets, in the order of the table."""
         self._assert_numbers()
-        for batch, seen in self._batches():
+        for batch, seen in self._rows.batches([*self.columns, *self.target]):
             X = np.empty((batch.num_rows, len(self.columns)), dtype=self.dtype)
             for j, name in enumerate(self.columns):
-                X[:, j] = self._column(batch, name, seen)
-            yield X, self._targets(batch, seen)
+                self._rows.present(batch, name, seen)
+                X[:, j] = column_of(batch, batch.schema.get_field_index(name))
+            yield X, self._rows.targets_of(batch, seen)
 
     def tables(self) -> Tables:
-        """Return the blocks with their columns as they are: categories and gaps included.
+        """Return the blocks with their columns as they are, as an iterable of record batches.
 
-        :class:`KernelRegressor` and :class:`KernelClassifier` ask for them.
+        Categories, dates and missing values are left as they are. :class:`KernelRegressor` and
+        :class:`KernelClassifier` ask for them.
         """
-        return Tables(self)
+        return Tables(self._rows)
 
-    def _batches(self) -> Iterator[tuple[Any, int]]:
-        """Yield record batches, and how many rows came before each."""
-        seen = 0
-        batches = self._dataset.to_batches(
-            columns=[*self.columns, *self.target],
-            batch_size=self.block_rows,
-            # Nothing is read ahead: learning from a block takes far longer than reading it, and
-            # what waits in memory would depend on the table.
-            batch_readahead=0,
-            fragment_readahead=0,
-            use_threads=False,
-        )
-        invalid = require("pyarrow", "tables", "Reading tables").ArrowInvalid
-        while True:
-            try:
-                batch = next(batches, None)
-            except invalid as error:
-                raise ValueError(
-                    f"{self.path} cannot be read after row {seen}: {error}; the types of columns "
-                    "are those of the first rows: convert the table to Parquet."
-                ) from error
-            if batch is None:
-                return
-            if batch.num_rows:
-                yield batch, seen
-                seen += batch.num_rows
-
-    def _targets(self, batch: Any, seen: int) -> np.ndarray:
-        """Return the targets of a batch, which keep their own precision and kind."""
-        targets = [series(self._present(batch, name, seen)) for name in self.target]
-        if self._single:
-            return targets[0]
-        return np.stack(targets, axis=1) if targets else np.empty((batch.num_rows, 0))
-
-    def _column(self, batch: Any, name: str, seen: int) -> np.ndarray:
-        """Return one column of a batch, which must have no missing values, as numbers."""
-        self._present(batch, name, seen)
-        return column_of(batch, batch.schema.get_field_index(name))
-
-    def _present(self, batch: Any, name: str, seen: int) -> Any:
-        """Return one column of a batch as it is, which must have no missing values."""
-        column = batch.column(name)
-        if column.null_count:
-            row = seen + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
-            raise ValueError(
-                f"Column {name!r} of {self.path} has a missing value in row {row} (counted "
-                "from 0); fill or drop it (KernelRegressor and KernelClassifier fill columns, "
-                "but not targets)."
-            )
-        return column
+    def targets(self) -> Iterator[np.ndarray]:
+        """Yield the targets alone, block by block; no other column is converted."""
+        for batch, seen in self._rows.batches(self.target):
+            yield self._rows.targets_of(batch, seen)
 
     def _assert_numbers(self) -> None:
-        pyarrow = require("pyarrow", "tables", "Reading tables")
-        types = pyarrow.types
+        types = require("pyarrow", "tables", "Reading tables").types
         for name in self.columns:
-            kind = self._dataset.schema.field(name).type
+            kind = self._files.schema.field(name).type
             numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
             if not numeric:
                 raise ValueError(
@@ -198,69 +176,56 @@ class TableStream:
 class Tables:
     """The blocks of a table as record batches with their targets; iterable many times."""
 
-    def __init__(self, stream: TableStream) -> None:
-        self._stream = stream
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
 
     def __iter__(self) -> Iterator[tuple[Any, np.ndarray]]:
         """Yield record batches of the columns, and their targets."""
-        for batch, seen in self._stream._batches():
-            yield batch.select(self._stream.columns), self._stream._targets(batch, seen)
+        rows = self._rows
+        for batch, seen in rows.batches([*rows.columns, *rows.target]):
+            yield batch.select(rows.columns), rows.targets_of(batch, seen)
 
 
-def _open(path: Path, targets: list[str], texts: Sequence[str]) -> Any:
-    """Return the pyarrow dataset of a file or folder."""
-    dataset = require("pyarrow.dataset", "tables", "Reading tables")
-    if not path.exists():
-        hint = did_you_mean(path.name, _siblings(path), "check its name.")
-        raise FileNotFoundError(f"There is no file or folder {path}; {hint}")
-    files = [path]
-    if path.is_dir():
-        inside = sorted(p for p in path.rglob("*") if p.is_file())
-        parts = {p: p.relative_to(path).parts for p in inside}
-        files = [p for p in inside if not any(part.startswith((".", "_")) for part in parts[p])]
-    kinds = {FORMATS.get(p.suffix.lower()) for p in files}
-    if len(kinds) != 1 or None in kinds:
-        endings = ", ".join(FORMATS)
-        found = ", ".join(sorted({p.suffix or p.name for p in files})) or "nothing"
-        raise ValueError(
-            f"{path} must hold files of one kind among {endings}, but {found} was found."
-        )
-    kind = kinds.pop()
-    pyarrow = require("pyarrow", "tables", "Reading tables")
-    # A column may be whole numbers in one file and not in the next.
-    form: Any = kind
-    if kind == "csv":
-        csv = require("pyarrow.csv", "tables", "Reading tables")
-        # An empty text is a missing entry, as an empty number is.
-        options = csv.ConvertOptions(strings_can_be_null=True)
-        form = dataset.CsvFileFormat(convert_options=options)
-    schemas = [dataset.dataset(str(p), format=form).schema for p in files]
-    schema = pyarrow.unify_schemas(schemas, promote_options="permissive")
-    if kind == "csv":
-        schema = _widened(schema, targets, texts, pyarrow)
-    return dataset.dataset([str(p) for p in files], format=form, schema=schema)
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a table as they are read: batches with the number of rows before each."""
 
+    files: TableFiles
+    path: Path
+    columns: list[str]
+    target: list[str]
+    #: Whether the targets have one dimension.
+    single: bool
+    block_rows: int
 
-def _widened(schema: Any, targets: list[str], texts: Sequence[str], pyarrow: Any) -> Any:
-    """Return a schema for what may come further down a CSV file.
+    def batches(self, names: list[str]) -> Iterator[tuple[Any, int]]:
+        """Yield record batches of some columns, and the number of rows before each."""
+        seen = 0
+        for batch in self.files.batches(names, self.block_rows):
+            yield batch, seen
+            seen += batch.num_rows
 
-    Whole numbers may become fractions, and columns that are empty at first hold texts.
-    """
-    fields = []
-    for field in schema:
-        if field.name in texts or pyarrow.types.is_null(field.type):
-            field = pyarrow.field(field.name, pyarrow.string())
-        elif pyarrow.types.is_integer(field.type) and field.name not in targets:
-            field = pyarrow.field(field.name, pyarrow.float64())
-        fields.append(field)
-    return pyarrow.schema(fields)
+    def targets_of(self, batch: Any, seen: int) -> np.ndarray:
+        """Return the targets of a batch, which keep their own precision and kind."""
+        targets = [series(self.present(batch, name, seen)) for name in self.target]
+        if self.single:
+            return targets[0]
+        return np.stack(targets, axis=1) if targets else np.empty((batch.num_rows, 0))
 
-
-def _siblings(path: Path) -> list[str]:
-    return [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+    def present(self, batch: Any, name: str, seen: int) -> Any:
+        """Return one column of a batch, which must have no missing values."""
+        column = batch.column(name)
+        if column.null_count:
+            row = seen + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+            raise ValueError(
+                f"Column {name!r} of {self.path} has a missing value in row {row} (counted "
+                "from 0); fill or drop it (KernelRegressor and KernelClassifier fill columns, "
+                "but not targets)."
+            )
+        return column
 
 
 def _assert_column(name: str, names: list[str], argument: str) -> None:
     if name not in names:
-        hint = did_you_mean(name, names, f"there are {', '.join(map(str, names))}.")
+        hint = did_you_mean(name, names, f"there are {listed(names)}.")
         raise ValueError(f"{argument}: the table has no column {name!r}; {hint}")
