@@ -98,7 +98,7 @@ def chi_radii():
         grams = {"chi": [], "fixed": []}
         for seed in range(400):
             features = RandomFourier(kernel, n_components=4 * d, random_state=seed).fit(X)
-            W = features.weights_
+            W = features.frequencies_
             for name, radii in (("chi", W), ("fixed", W / np.linalg.norm(W, axis=0) * d**0.5)):
                 Z = np.hstack([np.cos(X @ radii), np.sin(X @ radii)]) / np.sqrt(W.shape[1])
                 grams[name].append(Z @ Z.T)
@@ -328,7 +328,7 @@ def irkm_steps():
     d, rows = 100, []
     task = HierarchicalTask(d, noise=0.1)
     X_new, y_new = HierarchicalTask(d).sample(2000, random_state=10**6)
-    fixed = {"ridge": 1e-6, "patience": None, "standardize": False}
+    fixed = {"alpha": 1e-6, "patience": None, "standardize": False}
 
     def errors(seeds, data, **parameters):
         found = []
@@ -339,8 +339,8 @@ def irkm_steps():
 
     for size in (40, 63, 100):
         cells = []
-        for alpha in (0.0, 0.5, 1.0):
-            fresh = {"fresh": True, "batch_size": size, "alpha": alpha}
+        for mixing in (0.0, 0.5, 1.0):
+            fresh = {"fresh": True, "batch_size": size, "mixing": mixing}
             cells.append(" / ".join(errors(20, lambda seed: (task,), **fresh)))
 
         def every(seed, size=size):
@@ -348,26 +348,26 @@ def irkm_steps():
 
         cells += [errors(6, every, n_iterations=n)[0] for n in (0, 10)]
         rows.append([size, 11 * size, *cells])
-    head = ["rows a step", "in all", "fresh, α = 0", "fresh, α = 1/2", "fresh, α = 1"]
+    head = ["rows a step", "in all", "fresh, mixing 0", "fresh, 1/2", "fresh, 1"]
     return table([*head, "all rows, no weights", "all rows every time"], rows)
 
 
 def epistasis(sizes=(500, 1000)):
     """How often the two loci of a disease have the two largest weights."""
     rows = []
-    variants = [{"alpha": alpha, "ridge": 1.0} for alpha in (0.0, 0.5, 0.9, 1.0)]
+    variants = [{"mixing": mixing, "alpha": 1.0} for mixing in (0.0, 0.5, 0.9, 1.0)]
     for size in sizes:
         counts = []
-        for parameters in [*variants, {"alpha": 0.9}]:
+        for parameters in [*variants, {"mixing": 0.9}]:
             found = 0
             for seed in range(10):
                 X, y, loci = make_epistasis(random_state=seed, return_loci=True)
                 model = IRKMClassifier(random_state=0, **parameters).fit(X[:size], y[:size])
-                found += set(np.argsort(model.weights_)[-2:]) == set(loci)
+                found += set(np.argsort(model.column_weights_)[-2:]) == set(loci)
             counts.append(f"{found} of 10")
         rows.append([size, *counts])
-    head = ["rows", "α = 0", "α = 1/2", "α = 0.9", "α = 1"]
-    return table([*head, 'α = 0.9, `ridge="loo"`'], rows)
+    head = ["rows", "mixing 0", "1/2", "0.9", "1"]
+    return table([*head, "0.9, `alpha=None`"], rows)
 
 
 #: Targets of 20 normal columns: few columns, one direction, and what all columns share.
@@ -608,12 +608,12 @@ SECTIONS = {
         "Weights of columns: fresh rows and the same rows",
         "x₁ + x₂ + x₁x₂x₃ + x₁x₂x₃x₄ of 100 signs, noise 0.1; mean squared error on 2,000 new rows "
         "without noise (their variance is 4) after up to 10 iterations, `Laplace(10.0)`, "
-        "`ridge=1e-6`. Fresh rows: mean / median of 20 seeds; all rows: mean of 6.",
+        "`alpha=1e-6`. Fresh rows: mean / median of 20 seeds; all rows: mean of 6.",
         irkm_steps,
     ),
     "irkm-epistasis": (
         "Weights of columns: two loci among a hundred",
-        "`make_epistasis`, heritability 0.2, 10 data sets, `IRKMClassifier` with `ridge=1.0` "
+        "`make_epistasis`, heritability 0.2, 10 data sets, `IRKMClassifier` with `alpha=1.0` "
         "except in the last column: in how many the two loci of the disease have the two largest "
         "weights.",
         epistasis,
@@ -634,7 +634,7 @@ SECTIONS = {
     ),
     "irkm-sign-loop": (
         "The sign of the derivative norm, in the loop",
-        "Target and fresh rows as [above](#irkm-steps), α = 1/2, the loop written out in NumPy, "
+        "Target and fresh rows as [above](#irkm-steps), mixing 1/2, the loop written out in NumPy, "
         "safeguard 0.01; the error of the last of 11 fits, mean / median of 20 seeds.",
         derivative_loop,
     ),

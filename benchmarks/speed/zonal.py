@@ -1,7 +1,7 @@
 """Zonal features against random Fourier features, and against the passes they need.
 
-The limit is the product with the directions, and then as many passes over the features as
-there are degrees: a multiplication, in place, of a few rows that stay in the cache.
+The limit is the product with the directions, and then one pass over the features for each degree:
+a multiplication, in place, of a few rows that stay in the cache.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def run(repeats: int) -> Report:
 
 
 def product_and_passes(X: np.ndarray) -> Callable[[], np.ndarray]:
-    """Return a function that does the product and the passes on as many threads as the map has."""
+    """Return a function that does the product and the passes on as many threads as the map uses."""
     weights = np.ones((X.shape[1], N_COMPONENTS), dtype=X.dtype)
     factor = np.ones((PASS_ROWS, N_COMPONENTS), dtype=X.dtype)
     result = np.ones((len(X), N_COMPONENTS), dtype=X.dtype)
