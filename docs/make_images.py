@@ -1,8 +1,8 @@
-"""Make the pictures of the guide: run the examples, and draw what no example shows.
+"""Make the pictures of the docs: run the examples, and draw those that no example makes.
 
 Usage: ``python docs/make_images.py``; takes a minute or two. The picture of the earth needs
 ``MERCER_DATA``, the folder of its data (see ``examples/10_features/plot_elevation.py``), and
-is left as it is without.
+is not changed without it.
 """
 
 import os
@@ -41,13 +41,13 @@ def save(fig, name):
 
 
 def draw_kernels():
-    """Kernels of the distance, and kernels of the angle."""
+    """Stationary kernels, and zonal kernels."""
     fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
     r = np.linspace(0, 4, 200)[:, None]
     for kernel in (Gaussian(), Matern(nu=2.5), Matern(nu=1.5), Laplace()):
         label = f"Matern, nu = {kernel.nu}" if isinstance(kernel, Matern) else type(kernel).__name__
         left.plot(r, kernel(r, np.zeros((1, 1))), label=label)
-    left.set(xlabel="distance / lengthscale", ylabel="kernel", title="Kernels of the distance")
+    left.set(xlabel="distance / lengthscale", ylabel="kernel", title="Stationary kernels")
     angles = np.linspace(0, np.pi, 200)
     circle = np.column_stack([np.cos(angles), np.sin(angles)])
     for kernel, style in (
@@ -60,7 +60,7 @@ def draw_kernels():
         values = kernel(circle, circle[:1])[:, 0]
         right.plot(np.degrees(angles), values / values[0], style, label=repr_of(kernel))
     right.set(xlabel="angle in degrees", ylabel="kernel / its largest value")
-    right.set_title("Kernels of the angle")
+    right.set_title("Zonal kernels")
     right.set_xticks([0, 45, 90, 135, 180])
     for axes in (left, right):
         axes.grid(alpha=0.3)
@@ -74,7 +74,7 @@ def repr_of(kernel):
 
 
 def draw_memory():
-    """Memory beside input and output, as the number of rows grows."""
+    """Memory besides input and output, as the number of rows grows."""
     fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
     rng = np.random.default_rng(0)
 
@@ -117,12 +117,12 @@ def draw_memory():
     right.set_xticks(sizes, labels=sizes)
     for axes in (left, right):
         axes.xaxis.set_minor_locator(NullLocator())
-    left.set_ylabel("memory beside input and output, MB")
+    left.set_ylabel("memory besides input and output, MB")
     save(fig, "memory")
 
 
 def beside_output(work):
-    """Return the peak of what is allocated, less the result, in MB."""
+    """Return the peak of allocated memory minus the result, in MB."""
     work()
     tracemalloc.start()
     result = work()

@@ -132,7 +132,8 @@ def fields(folder: Path, sizes: Sizes) -> Iterator[Task]:
 def protein(folder: Path, sizes: Sizes, constant: bool = False) -> Task:
     """Return the table of proteins with standardised columns, and a constant one if asked for.
 
-    The constant is the norm of a typical row. The target here is log(1 + RMSD); the paper's has a variance of 36 or 37.
+    The constant is the norm of a typical row. The target here is log(1 + RMSD); the paper's has
+    a variance of 36 or 37.
     """
     X, y, X_test, y_test = data.split_table(folder, "protein")
     order = np.random.default_rng(0).permutation(len(X))[: sizes.train_rows]
