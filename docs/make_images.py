@@ -30,6 +30,7 @@ EXAMPLES = {
     "near_duplicates": "10_features/plot_near_duplicates.py",
     "kernels_in_sklearn": "20_kernels/plot_kernels_in_sklearn.py",
     "ridge_one_pass": "30_machines/plot_ridge_one_pass.py",
+    "exact_kernel": "30_machines/plot_exact_kernel.py",
     "front_door": "30_machines/plot_front_door.py",
     "feature_learning": "30_machines/plot_feature_learning.py",
 }
