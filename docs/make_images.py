@@ -53,7 +53,7 @@ BANDS = {
         {
             "machines/auto": "the front door:\nKernelRegressor, KernelClassifier",
             "machines/feature_learning": "IRKM and RFM machines",
-            "machines": "FeatureRidge, KernelRidge;\nshared by all machines:\ntargets, calibration, report",
+            "machines": "FeatureRidge, KernelRidge;\nshared by all:\ntargets, calibration, report",
         },
     ),
     "learning": (
@@ -65,7 +65,7 @@ BANDS = {
         {"preprocessing": "tables, coordinates", "sketches": "random maps", "kernels": "k(x, y)"},
     ),
     "engine": (1.0, {"engine": "row blocks, threads, memory budget, streams"}),
-    "ops": (0.95, {"ops": "formulas for one block of rows, numba twins"}),
+    "ops": (0.95, {"ops": "formulas for one block of rows"}),
     "seams": (
         1.05,
         {"seams": "_array  _frame  _optional  _random\n_registry  _sklearn  _words"},

@@ -297,7 +297,7 @@ def zonal_radius():
 
 
 def zonal_sphere():
-    """Points of the sphere in three dimensions: harmonics beside random directions."""
+    """Points of the sphere in three dimensions: harmonics and random directions."""
     rows = []
     X = unit_rows(300, 3)
     for kernel in (Gaussian(0.5), Gaussian(0.1), Matern(lengthscale=0.3), NTK(depth=2)):

@@ -23,7 +23,7 @@ from ..runner import Case, check, measure
 N_ROWS, N_FEATURES, N_COMPONENTS, DEGREE, N_COMPARED = 50_000, 9, 1024, 12, 500
 #: Rows of a product, 4 MB of features, and of the passes over them, 256 kB.
 PRODUCT_ROWS, PASS_ROWS = 1024, 64
-#: The longest time, in limits, and the most memory beside the result.
+#: The longest time, in limits, and the most memory besides the result.
 TIME, MEMORY = 2.0, 64.0
 
 
