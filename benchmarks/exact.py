@@ -1,4 +1,4 @@
-"""What errors are measured against: slow and obvious kernels, none of them mercer's own."""
+"""The reference of all errors: slow and obvious kernels, none of them mercer's own."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def features_error(K: np.ndarray) -> Callable[[np.ndarray], float]:
 def entrywise_error(K: np.ndarray) -> Callable[[np.ndarray], float]:
     """Return the function of a matrix that is its largest relative error in the corner ``K``.
 
-    Where ``K`` is 0 only 0 will do: anything else is an infinite error.
+    Where ``K`` is 0, anything but 0 is an infinite error.
     """
 
     def error(matrix: np.ndarray) -> float:

@@ -1,4 +1,4 @@
-"""What is told: tables of results with the versions and the machine they belong to."""
+"""Tables of results, with the versions and the machine that they were measured with."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_info
 
-#: Where the results in the repository lie.
+#: Folder of the results in the repository.
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "mercer")
 
@@ -29,7 +29,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Target:
-    """A number that was promised, and the one that was measured."""
+    """A bound on a number, and the number that was measured."""
 
     name: str
     sense: str
@@ -59,7 +59,7 @@ class Report:
     targets: list[Target] = field(default_factory=list)
 
     def all_tables(self) -> list[Table]:
-        """Return the tables, that of the targets last."""
+        """Return the tables, with the targets last."""
         if not self.targets:
             return self.tables
         return [*self.tables, Table("Targets", [target.row() for target in self.targets])]
@@ -97,7 +97,7 @@ def markdown(rows: list[dict[str, Any]]) -> str:
 
 
 def environment() -> dict[str, Any]:
-    """Return what a result depends on: versions, commit, processor, threads and date."""
+    """Return the environment of a result: versions, commit, processor, threads and date."""
     if hasattr(os, "sched_getaffinity"):
         cores = len(os.sched_getaffinity(0))
     else:
@@ -119,7 +119,7 @@ def _blas(info: dict[str, Any]) -> str:
 
 
 def _commit() -> str:
-    """Return the commit of the repository, marked if the package has changed since."""
+    """Return the commit, marked if the package has uncommitted changes."""
     try:
         changed = _git("status", "--porcelain", "--", "src")
         return _git("rev-parse", "--short=12", "HEAD") + (" and changes" if changed else "")
@@ -128,7 +128,7 @@ def _commit() -> str:
 
 
 def _git(*arguments: str) -> str:
-    """Return what git answers in the root of the repository."""
+    """Return the output of git in the root of the repository."""
     command = ["git", *arguments]
     root = Path(__file__).parents[1]
     answer = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)

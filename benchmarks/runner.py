@@ -1,4 +1,4 @@
-"""Who measures: time, peak memory and error of several cases in one process, interleaved."""
+"""Time, peak memory and error of several cases, measured in one process and interleaved."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ import numpy as np
 
 from .report import Table, Target
 
-#: Seconds to rest before a measurement: the OpenBLAS threads of the case before keep spinning
-#: for some tens of milliseconds and would steal the cores.
+#: Seconds to wait before a measurement: the OpenBLAS threads of the previous case keep spinning
+#: for some tens of milliseconds and would occupy the cores.
 REST = 0.1
-#: Seconds between two looks at the resident memory.
+#: Seconds between two samples of the resident memory.
 SAMPLING = 0.001
 _STATM = "/proc/self/statm"
 
@@ -33,8 +33,8 @@ class Case:
     name : str
         What the tables call it.
     role : {"ours", "peer", "limit"}
-        What others take for the job (the first peer is the one of the ratios), or the least
-        that the machine needs for it.
+        mercer, another library (ratios refer to the first peer), or the minimum that the
+        hardware needs.
     function : callable
         Called without arguments; returns the result.
     error : callable, optional
@@ -50,8 +50,8 @@ class Case:
 def product_limit(X: np.ndarray, n_directions: int, n_columns: int) -> Case:
     """Return the case of the machine's limit for a result of ``n_columns`` columns.
 
-    That is the product of ``X`` with ``n_directions`` directions into a ready buffer, and
-    writing a ready result once.
+    That is the product of ``X`` with ``n_directions`` directions into an allocated buffer, and
+    writing an allocated result once.
     """
     weights = np.ones((X.shape[1], n_directions), dtype=X.dtype)
     buffer = np.ones((X.shape[0], n_directions), dtype=X.dtype)
@@ -75,7 +75,7 @@ def measure(title: str, cases: Sequence[Case], repeats: int) -> Table:
     cases : sequence of Case
         What to measure. In every round each of them is called once.
     repeats : int
-        Rounds. The fastest counts, so that compilation and other work on the machine do not.
+        Rounds. The fastest counts, which excludes compilation and most of other load.
     """
     seconds = {case.name: np.inf for case in cases}
     for _ in range(repeats):
@@ -106,7 +106,7 @@ def check(table: Table, case: str, column: str, sense: str, bound: float) -> Tar
 
 
 def _seconds(function: Callable[[], Any]) -> float:
-    """Return how long one call takes, after a rest; the result is freed outside the clock."""
+    """Return the seconds of one call, after a pause; freeing the result is not timed."""
     time.sleep(REST)
     start = time.perf_counter()
     result = function()
@@ -118,7 +118,7 @@ def _seconds(function: Callable[[], Any]) -> float:
 def _memory_and_error(case: Case) -> dict[str, float | None]:
     """Return memory and error of one more call, which is not timed.
 
-    The limit writes to a ready result, so there is no memory to speak of.
+    The limit writes to an allocated result, so its memory is not measured.
     """
     if case.role == "limit":
         return {"extra MB": None, "peak / result": None, "error": None}
@@ -134,7 +134,7 @@ def _memory_and_error(case: Case) -> dict[str, float | None]:
 class PeakMemory:
     """Measures by how much memory grows, at its peak, inside a ``with`` block.
 
-    A thread looks at the resident memory of the process; where the system does not tell it,
+    A thread samples the resident memory of the process; where the system does not report it,
     ``tracemalloc`` counts what Python and NumPy allocate.
 
     Attributes
@@ -182,8 +182,8 @@ class PeakMemory:
 def _return_free_memory() -> None:
     """Give freed memory back to the system where the C library can.
 
-    What an earlier call has left in the heap is resident already: using it again would not
-    count as growth, and the call would look more frugal than it is.
+    Memory that an earlier call left in the heap is resident already: reusing it would not count
+    as growth, and the measured peak would be too small.
     """
     try:
         ctypes.CDLL(None).malloc_trim(0)

@@ -1,7 +1,7 @@
 """Measure every number that the guide and the theory pages quote.
 
-Writes ``docs/theory/measurements.md``. Takes a few minutes; the tables of errors come out
-the same on every machine (to rounding), the table of times does not.
+Writes ``docs/theory/measurements.md``. Takes a few minutes; the tables of errors are the
+same on every machine (to rounding), the table of times is not.
 
 Usage: ``python docs/measure.py [anchor ...]``.
 """
@@ -54,7 +54,7 @@ def bias(estimates, K):
     estimates = np.asarray(estimates)
     upper = np.triu_indices(K.shape[0], 1)
     difference = estimates.mean(axis=0)[upper] - K[upper]
-    # An entry that never varies and is wrong (the smallest Hadamard blocks have some) must not
+    # An entry that is constant and wrong (the smallest Hadamard blocks have some) must not
     # divide by zero.
     error = np.maximum(estimates.std(axis=0, ddof=1)[upper] / len(estimates) ** 0.5, 1e-6)
     worst = np.argmax(abs(difference) / error)
@@ -90,7 +90,7 @@ def gibbs():
 
 
 def chi_radii():
-    """Orthogonal Fourier features with all lengths √d: bias for the Gaussian kernel."""
+    """Orthogonal Fourier features with all norms √d: bias for the Gaussian kernel."""
     rows = []
     for d in (3, 8, 64):
         X = unit_rows(8, d)
@@ -98,13 +98,13 @@ def chi_radii():
         grams = {"chi": [], "fixed": []}
         for seed in range(400):
             features = RandomFourier(kernel, n_components=4 * d, random_state=seed).fit(X)
-            W = features.weights_
+            W = features.frequencies_
             for name, radii in (("chi", W), ("fixed", W / np.linalg.norm(W, axis=0) * d**0.5)):
                 Z = np.hstack([np.cos(X @ radii), np.sin(X @ radii)]) / np.sqrt(W.shape[1])
                 grams[name].append(Z @ Z.T)
         for name, label in (("chi", "chi (mercer)"), ("fixed", "all √d")):
             rows.append([d, label, *bias(grams[name], kernel(X))])
-    return table(["d", "lengths", "bias of the worst entry", "in standard errors"], rows)
+    return table(["d", "norms", "bias of the worst entry", "in standard errors"], rows)
 
 
 def hadamard_bias():
@@ -222,7 +222,7 @@ def fourier():
     return table(["kernel", "d", *variants], rows)
 
 
-#: Gegenbauer features as published, and what is added, one after the other.
+#: Gegenbauer features as published, and mercer's changes, one after the other.
 PUBLISHED = {"signs": "plus", "exact": 0, "fold": False, "directions": "iid"}
 ADDED = {
     "as published": PUBLISHED,
@@ -248,7 +248,7 @@ def zonal_maps(kernel, X, size, maps):
     K = kernel(X)
     cells = []
     with warnings.catch_warnings():
-        # Some are asked for more than their degrees hold, as the table is to show.
+        # Some have too few degrees and warn; the table shows their errors.
         warnings.simplefilter("ignore")
         for options in maps:
             options = {"n_components": size} | options
@@ -285,7 +285,7 @@ def zonal_added():
 
 
 def zonal_radius():
-    """Gaussian kernels of rows that lie further and further out."""
+    """Gaussian kernels of rows of increasing radius."""
     rows = []
     rng = np.random.default_rng(0)
     for d in (3, 9, 30):
@@ -297,7 +297,7 @@ def zonal_radius():
 
 
 def zonal_sphere():
-    """Points of the sphere in three dimensions: harmonics beside random directions."""
+    """Points of the sphere in three dimensions: harmonics and random directions."""
     rows = []
     X = unit_rows(300, 3)
     for kernel in (Gaussian(0.5), Gaussian(0.1), Matern(lengthscale=0.3), NTK(depth=2)):
@@ -320,7 +320,7 @@ def zonal_series():
         found = by_angles(kernel, d, 30)
         total = abs(exact.sum() / kernel.diag(np.ones((1, 1)))[0] - 1)
         rows.append([d, f"{abs(found - exact).max():.0e}", f"{total:.0e}"])
-    return table(["d", "integrals: largest error", "sums: their total, off k(x, x) by"], rows)
+    return table(["d", "integrals: largest error", "sums: error of their total, k(x, x)"], rows)
 
 
 def irkm_steps():
@@ -328,7 +328,7 @@ def irkm_steps():
     d, rows = 100, []
     task = HierarchicalTask(d, noise=0.1)
     X_new, y_new = HierarchicalTask(d).sample(2000, random_state=10**6)
-    fixed = {"ridge": 1e-6, "patience": None, "standardize": False}
+    fixed = {"alpha": 1e-6, "patience": None, "standardize": False}
 
     def errors(seeds, data, **parameters):
         found = []
@@ -339,8 +339,8 @@ def irkm_steps():
 
     for size in (40, 63, 100):
         cells = []
-        for alpha in (0.0, 0.5, 1.0):
-            fresh = {"fresh": True, "batch_size": size, "alpha": alpha}
+        for mixing in (0.0, 0.5, 1.0):
+            fresh = {"fresh": True, "batch_size": size, "mixing": mixing}
             cells.append(" / ".join(errors(20, lambda seed: (task,), **fresh)))
 
         def every(seed, size=size):
@@ -348,47 +348,47 @@ def irkm_steps():
 
         cells += [errors(6, every, n_iterations=n)[0] for n in (0, 10)]
         rows.append([size, 11 * size, *cells])
-    head = ["rows a step", "in all", "fresh, α = 0", "fresh, α = 1/2", "fresh, α = 1"]
+    head = ["rows per step", "in total", "fresh, mixing 0", "fresh, 1/2", "fresh, 1"]
     return table([*head, "all rows, no weights", "all rows every time"], rows)
 
 
 def epistasis(sizes=(500, 1000)):
     """How often the two loci of a disease have the two largest weights."""
     rows = []
-    variants = [{"alpha": alpha, "ridge": 1.0} for alpha in (0.0, 0.5, 0.9, 1.0)]
+    variants = [{"mixing": mixing, "alpha": 1.0} for mixing in (0.0, 0.5, 0.9, 1.0)]
     for size in sizes:
         counts = []
-        for parameters in [*variants, {"alpha": 0.9}]:
+        for parameters in [*variants, {"mixing": 0.9}]:
             found = 0
             for seed in range(10):
                 X, y, loci = make_epistasis(random_state=seed, return_loci=True)
                 model = IRKMClassifier(random_state=0, **parameters).fit(X[:size], y[:size])
-                found += set(np.argsort(model.weights_)[-2:]) == set(loci)
+                found += set(np.argsort(model.column_weights_)[-2:]) == set(loci)
             counts.append(f"{found} of 10")
         rows.append([size, *counts])
-    head = ["rows", "α = 0", "α = 1/2", "α = 0.9", "α = 1"]
-    return table([*head, 'α = 0.9, `ridge="loo"`'], rows)
+    head = ["rows", "mixing 0", "1/2", "0.9", "1"]
+    return table([*head, "0.9, `alpha=None`"], rows)
 
 
-#: Targets of 20 normal columns: few columns, one direction, and what all columns share.
+#: Targets of 20 normal columns: few columns, one direction, and all columns.
 LEARNT = {
     "x₁ x₂": lambda X: X[:, 0] * X[:, 1],
     "x₁ + x₁ x₂ x₃": lambda X: X[:, 0] + X[:, 0] * X[:, 1] * X[:, 2],
     "sin 2u, u one direction of all": lambda X: np.sin(2 * X.mean(axis=1) * X.shape[1] ** 0.5),
-    "length of x": lambda X: np.linalg.norm(X, axis=1),
+    "norm of x": lambda X: np.linalg.norm(X, axis=1),
     "sum of all sin 2x": lambda X: np.sin(2 * X).sum(axis=1),
     "noise": lambda X: np.zeros(len(X)),
 }
 
 
 def learnt():
-    """What weights bring, target by target, and whether the left-out error knew."""
+    """What weights gain, target by target, and whether `left_out_error_` shows it."""
     rows = []
     machines = {
         "no weights": IRKMRegressor(n_iterations=0),
         "`IRKMRegressor`": IRKMRegressor(),
         "`RFMRegressor`": RFMRegressor(random_state=0),
-        "and `validation_fraction=None`": RFMRegressor(validation_fraction=None),
+        "with `validation_fraction=None`": RFMRegressor(validation_fraction=None),
     }
     for name, target in LEARNT.items():
         cells = []
@@ -422,7 +422,7 @@ def released_derivative(X, K, beta, lengthscale):
 
 
 def derivative_sign():
-    """How far the true columns stand out by D, and by the derivative of the released code."""
+    """The true columns by D, and by the derivative of the released code."""
     d, rows = 200, []
     task = HierarchicalTask(d, polynomial=TARGETS["figure1"])
     for size in (24, 69, 200, 600):
@@ -465,7 +465,7 @@ def derivative_loop():
                 errors.append(np.mean((predicted - y_new) ** 2))
             cells.append(f"{np.mean(errors):.3f} / {np.median(errors):.3f}")
         rows.append([size, *cells])
-    return table(["rows a step", "D, clipped at 0", "released code"], rows)
+    return table(["rows per step", "D, clipped at 0", "released code"], rows)
 
 
 def rounding():
@@ -486,7 +486,7 @@ def rounding():
 
 
 def timing():
-    """Seconds (best of seven) and peak memory beside the output."""
+    """Seconds (best of seven) and peak memory besides the output."""
     rows = []
     rng = np.random.default_rng(0)
     X = rng.standard_normal((50_000, 64)).astype(np.float32)
@@ -538,20 +538,20 @@ def timing():
                 f"{max(0.0, peak / 1e6):.1f} MB",
             ]
         )
-    return table(["float32 rows, except where stated", "time", "output", "memory beside it"], rows)
+    return table(["float32 rows, except where stated", "time", "output", "other memory"], rows)
 
 
 SECTIONS = {
     "gibbs": (
         "One Gibbs sweep against the exact draw",
         "Plain ReLU features, 512 of them, 400 seeds, 8 unit rows; the entry of the kernel "
-        "matrix that is furthest off in standard errors. Below 4 is what chance gives.",
+        "matrix with the largest bias in standard errors. Below 4 is compatible with chance.",
         gibbs,
     ),
     "chi": (
-        "Lengths of orthogonal frequencies",
+        "Norms of orthogonal frequencies",
         "`Gaussian()` on 8 unit rows, 4 d features, 400 seeds; mercer's own frequencies, and the "
-        "same with every length set to √d.",
+        "same with every norm set to √d.",
         chi_radii,
     ),
     "hd3": (
@@ -574,19 +574,19 @@ SECTIONS = {
     ),
     "fourier": (
         "Random Fourier features",
-        "Mean squared error over that of independent frequencies with independent lengths; 100 "
+        "Mean squared error over that of independent frequencies with independent norms; 100 "
         "normal rows, max(128, 4 d) features, 100 seeds, lengthscale by the median rule.",
         fourier,
     ),
     "zonal-added": (
         "Zonal features: what each idea adds",
         "Relative error of the kernel matrix of 200 normal rows of mean squared norm 1, mean of 6 "
-        "seeds. Each column has what those before it have. Kernels of the angle have nothing to "
-        "fold.",
+        "seeds. Each column adds to those before it; the NTK has degrees up to 8 in all lines. "
+        "Zonal kernels have nothing to fold.",
         zonal_added,
     ),
     "zonal-radius": (
-        "Zonal features: how far out rows may lie",
+        "Zonal features by the radius of the rows",
         "`Gaussian()`, 200 normal rows whose root mean squared norm is the radius, 512 features, "
         "mean of 6 seeds.",
         zonal_radius,
@@ -601,40 +601,40 @@ SECTIONS = {
         "Coefficients in many dimensions",
         "exp(2 cos), degrees up to 30: the largest difference between coefficients by integrals "
         "over the angle (22 panels of 64 nodes) and by sums of positive terms; and "
-        "whether the latter add up to k(x, x).",
+        "whether the latter sum to k(x, x).",
         zonal_series,
     ),
     "irkm-steps": (
-        "Weights of columns: fresh rows and the same rows",
+        "Column weights: fresh rows and the same rows",
         "x₁ + x₂ + x₁x₂x₃ + x₁x₂x₃x₄ of 100 signs, noise 0.1; mean squared error on 2,000 new rows "
         "without noise (their variance is 4) after up to 10 iterations, `Laplace(10.0)`, "
-        "`ridge=1e-6`. Fresh rows: mean / median of 20 seeds; all rows: mean of 6.",
+        "`alpha=1e-6`. Fresh rows: mean / median of 20 seeds; all rows: mean of 6.",
         irkm_steps,
     ),
     "irkm-epistasis": (
-        "Weights of columns: two loci among a hundred",
-        "`make_epistasis`, heritability 0.2, 10 data sets, `IRKMClassifier` with `ridge=1.0` "
-        "except in the last column: in how many the two loci of the disease have the two largest "
-        "weights.",
+        "Column weights: two loci among a hundred",
+        "`make_epistasis`, heritability 0.2, 10 data sets, `IRKMClassifier` with `alpha=1.0` "
+        "except in the last column: the number of data sets in which the two loci of the disease "
+        "have the two largest weights.",
         epistasis,
     ),
     "irkm-targets": (
-        "What learning features brings",
+        "What feature learning gains",
         "400 rows of 20 normal columns, targets of variance 1 with noise 0.1 (the last: noise "
-        "only), defaults; 1 - R² on 1,000 new rows, and in brackets the left-out error of the "
-        "machine that was kept, both means of 5 seeds.",
+        "only), defaults; 1 - R² on 1,000 new rows, and in brackets the machine's own "
+        "`left_out_error_`, both means of 5 seeds.",
         learnt,
     ),
     "irkm-sign": (
         "The sign of the derivative norm",
-        "x₁ + x₂ + x₃ + x₁x₂x₃ of 200 signs, `Laplace(√200)`, all weights 1: by how many standard "
-        "deviations of the other columns the three true ones lie above their mean; mean of 10 "
-        "seeds.",
+        "x₁ + x₂ + x₃ + x₁x₂x₃ of 200 signs, `Laplace(√200)`, all weights 1: the difference "
+        "between the three true columns and the mean of the others, in standard deviations of the "
+        "others; mean of 10 seeds.",
         derivative_sign,
     ),
     "irkm-sign-loop": (
         "The sign of the derivative norm, in the loop",
-        "Target and fresh rows as [above](#irkm-steps), α = 1/2, the loop written out in NumPy, "
+        "Target and fresh rows as [above](#irkm-steps), mixing 1/2, the loop written out in NumPy, "
         "safeguard 0.01; the error of the last of 11 fits, mean / median of 20 seeds.",
         derivative_loop,
     ),
@@ -645,9 +645,9 @@ SECTIONS = {
     ),
     "time": (
         "Time and memory",
-        "Two threads of a shared machine, best of seven, after a warm-up that compiles. Take "
-        "them as a scale; memory is what Python allocates beside input and output at its peak, "
-        "under the default budget of 1 GB.",
+        "Two threads of a shared machine, best of seven, after a warm-up that compiles. "
+        "Orders of magnitude only; memory is the peak that Python allocates besides input and "
+        "output, under the default budget of 1 GB.",
         timing,
     ),
 }
@@ -655,9 +655,9 @@ SECTIONS = {
 
 INTRODUCTION = (
     "# Measurements",
-    "The numbers that other pages quote. This page is written by `docs/measure.py`: run it to "
-    "check them, all or those of some sections by the names of their anchors. Seeds are fixed; "
-    "z-scores and ratios still move a little with the versions of NumPy and BLAS.",
+    "The numbers that other pages quote. `docs/measure.py` writes this page: run it to check "
+    "them, all or the sections named by their anchors. Seeds are fixed; z-scores and ratios still "
+    "vary a little with the versions of NumPy and BLAS.",
 )
 
 

@@ -1,1 +1,1 @@
-"""How exact at equal dimension: one module for each kernel."""
+"""Accuracy at equal dimension: one module for each kernel."""

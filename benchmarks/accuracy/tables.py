@@ -1,7 +1,7 @@
-"""Real tables: error, time and memory against linear models, scikit-learn's features, exact.
+"""Real tables: error, time and memory against linear models, other features, exact kernels.
 
 Needs a folder with the data (``--data`` or the environment variable ``MERCER_DATA``); see
-``data`` below for the files. Each case runs in a process of its own.
+``data`` below for the files. Each case runs in its own process.
 """
 
 from __future__ import annotations
@@ -66,12 +66,12 @@ def measured(folder: Path, name: str, method: str, choices: dict[str, Any]) -> d
 def describe(folder: Path, name: str) -> str:
     """Return the name and shape of a data set, and what its error is."""
     X, y, X_test, _ = data(folder, name)
-    kind = "1 - R2" if y.dtype.kind == "f" else "share of wrong labels"
+    kind = "1 - R2" if y.dtype.kind == "f" else "misclassification rate"
     return f"{name}: {len(X):,} + {len(X_test):,} rows, d={X.shape[1]}; error is {kind}"
 
 
 def data(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return training rows and targets, and those to test on."""
+    """Return training rows and targets, and test rows and targets."""
     if name == "mnist":
         f = np.load(folder / "mnist.npz")
         X, X_test = (f[key].reshape(len(f[key]), -1) for key in ("x_train", "x_test"))
@@ -127,7 +127,7 @@ def fitted(method: str, X: np.ndarray, y: np.ndarray, choices: dict[str, Any]) -
 
 
 def exact(encoder: Any, X: np.ndarray, y: np.ndarray, choices: dict[str, Any]) -> Any:
-    """Return an exact kernel ridge machine on some of the rows, with mercer's kernel."""
+    """Return exact kernel ridge regression on some of the rows, with mercer's kernel."""
     from sklearn.kernel_ridge import KernelRidge
 
     import mercer

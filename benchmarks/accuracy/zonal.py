@@ -1,18 +1,18 @@
-"""Error of zonal features at equal dimension: what every change to the paper's map brings.
+"""Error of zonal features at equal dimension: what every change to the paper's map gains.
 
 The paper's map is that of "Random Gegenbauer features" (I. Han, A. Zandieh and H. Avron, ICML
-2022): all degrees with a plus, none exact, independent directions, and a column for each value
-of a radial function. The steps from there to mercer's default are alternating signs, exact
+2022): all degrees with a positive sign, none exact, independent directions, and a column for each
+value of a radial function. The steps from there to mercer's default are alternating signs, exact
 degrees 0 and 1, orthogonal directions or folded values, and then whatever the default chooses:
 degree 2 exact too, or all degrees in three dimensions.
 
-Printed values are those with which the map was designed; they were found with other code.
-Every seed draws rows and map. Rows of the neural tangent kernel are clustered on the sphere,
-as in the tests of its features. How the rows of the Gaussian kernel were drawn is not written
-down: 60 normal rows with the radius as the root of their mean squared norm give the errors
-printed for random Fourier features to about a tenth. Of what was tried (rows of equal norm, in
-a ball, in clusters, 40 to 300 of them) only 50 such rows come as close. Errors of the paper's
-map have a long tail: the median is shown with the smallest and the largest.
+Printed values are those of the prototype; they were found with other code. Every seed draws rows
+and map. Rows of the neural tangent kernel are clustered on the sphere, as in the tests of its
+features. How the rows of the Gaussian kernel were drawn is not recorded: 60 normal rows with the
+radius as the root of their mean squared norm reproduce the errors printed for random Fourier
+features to about a tenth. Of the alternatives (rows of equal norm, in a ball, in clusters, 40 to
+300 of them) only 50 such rows are as close. Errors of the paper's map have a long tail: the
+median is shown with the smallest and the largest.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ..report import Report, Table, Target
 N_ROWS, N_COMPONENTS, N_SEEDS = 60, 512, 24
 #: Degrees of the neural tangent kernel.
 DEGREE = 24
-#: How far an error may be above the one printed: the rows are not the same.
+#: How far an error may exceed the printed one: the rows are not the same.
 ROOM = 1.15
 DEFAULT = "mercer's default"
 PAPER = {"signs": "plus", "exact": 0, "fold": False, "directions": "iid"}
@@ -93,7 +93,7 @@ def compared(
         for seed in range(N_SEEDS):
             X, K = draw(seed)
             with warnings.catch_warnings():
-                # Of degrees that hold little of the kernel; the error tells.
+                # Degrees that hold little of the kernel warn; the table shows the error.
                 warnings.simplefilter("ignore", UserWarning)
                 errors.append(features_error(K)(make(seed).fit_transform(X)))
         rows.append(
@@ -109,7 +109,7 @@ def compared(
 
 
 def target(table: Table, last: str) -> list[Target]:
-    """Return that the default is no worse than what is printed of the last step."""
+    """Return the target: the default is no worse than the printed error of the last step."""
     rows = {row["case"]: row for row in table.rows}
     bound = rows[last]["printed"]
     if bound is None:
@@ -119,7 +119,7 @@ def target(table: Table, last: str) -> list[Target]:
 
 
 def zonal(kernel: Kernel, **options: Any) -> Maker:
-    """Return the maker of a zonal map."""
+    """Return a function that makes the zonal map of a seed."""
     return lambda seed: GegenbauerFeatures(
         kernel, n_components=N_COMPONENTS, random_state=seed, **options
     )
@@ -170,7 +170,7 @@ def gaussian_maps() -> dict[str, Maker]:
 
 
 def network_rows(d: int, depth: int) -> Draw:
-    """Return what draws unit rows about six centres."""
+    """Return the sampler of unit rows around six centres."""
 
     def draw(seed: int) -> tuple[np.ndarray, np.ndarray]:
         generator = np.random.default_rng(seed)
@@ -183,7 +183,7 @@ def network_rows(d: int, depth: int) -> Draw:
 
 
 def gaussian_rows(d: int, radius: float) -> Draw:
-    """Return what draws normal rows with a root of the mean squared norm."""
+    """Return the sampler of normal rows whose root mean squared norm is ``radius``."""
 
     def draw(seed: int) -> tuple[np.ndarray, np.ndarray]:
         X = np.random.default_rng(seed).standard_normal((N_ROWS, d)) * radius / np.sqrt(d)

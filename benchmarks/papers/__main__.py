@@ -51,16 +51,16 @@ RESIZED = ("irkm_figures", "irkm_mixing", "irkm_epistasis")
 
 @click.command()
 @click.option("--only", type=click.Choice(list(BENCHMARKS)), help="Run this one only.")
-@click.option("--quick", is_flag=True, help="Small sizes, to see that everything runs.")
+@click.option("--quick", is_flag=True, help="Small sizes, as a test.")
 @click.option(
     "--full-size",
     is_flag=True,
-    help=f"The paper's sizes, for hours, where smaller ones are usual: {', '.join(RESIZED)}.",
+    help=f"The paper's sizes, which take hours, instead of smaller ones: {', '.join(RESIZED)}.",
 )
 @out_option
 @data_option
 def main(only: str | None, quick: bool, full_size: bool, out: Path, data: Path | None) -> None:
-    """Measure what papers printed again, and draw it."""
+    """Repeat the experiments of papers, and draw the results."""
     if data is None and only not in WITHOUT_DATA:
         raise click.UsageError("The papers' data is needed: --data FOLDER (or MERCER_DATA).")
     for name, module in BENCHMARKS.items():

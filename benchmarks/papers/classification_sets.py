@@ -1,10 +1,10 @@
-"""Classification tables, split so that no test row helps to be learnt by a copy of itself.
+"""Classification tables, split so that no test row has a copy among the training rows.
 
-Rows with the same input stay together, and so do those of one speaker. Rows in the order of time
-are learnt from the past and tested on the future. A column is never a number of a row, a speaker
-or a split. What splits cannot mend: missing values were filled in from all rows, several rows of
-one molecule ("musk") are not marked as such, and some tables are made of others: "dna" and
-"splice", "ada" and "adult", "sylva" and "covtype", "digits" and "optdigits".
+Rows with the same input stay together, and so do those of one speaker. Tables in the order of
+time are trained on the past and tested on the future. No column is an identifier of a row, a
+speaker or a split. What splits cannot correct: missing values were imputed from all rows, several
+rows of one molecule ("musk") are not marked as such, and some tables are derived from others:
+"dna" and "splice", "ada" and "adult", "sylva" and "covtype", "digits" and "optdigits".
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 
 #: Rows in the order of time, and the share of them that is the past.
 IN_TIME, PAST = ("electricity", "weather"), 0.7
-#: Rows of a table that are looked at.
+#: The most rows of a table that are used.
 MOST_ROWS = 20_000
 
 Split = tuple[np.ndarray, np.ndarray]
@@ -44,7 +44,7 @@ def names(folder: Path) -> list[str]:
 
 
 def load(folder: Path, name: str) -> Dataset:
-    """Return a table; of a long one some rows, drawn at random but in their order."""
+    """Return a table; a long one is subsampled at random, in the original order."""
     file = np.load(folder / "uci_classification" / f"{name}.npz")
     X, y = file["X"], file["y"].astype(int)
     rows = np.arange(len(X))
@@ -75,9 +75,9 @@ def splits(table: Dataset, n_folds: int, train_rows: int, test_rows: int) -> lis
 
 
 def folds(X: np.ndarray, y: np.ndarray, groups: np.ndarray, n_folds: int) -> Iterator[Split]:
-    """Yield folds with about the same share of every class that leave groups together."""
+    """Yield stratified folds that keep groups together."""
     folding = StratifiedGroupKFold(n_folds, shuffle=True, random_state=0)
     with warnings.catch_warnings():
-        # Of classes with fewer rows than folds.
+        # Classes with fewer rows than folds.
         warnings.simplefilter("ignore", UserWarning)
         yield from folding.split(X, y, groups)

@@ -1,12 +1,12 @@
-"""Classifiers of the tables, each with what it chooses by folds of its training rows.
+"""Classifiers of the tables, each with its parameters chosen by folds of the training rows.
 
-All choices are made by the error in the same three folds, which leave together what belongs
-together; a random forest has its rows out of the bag for that. The error is the mean square of
-values less codes of the classes, probabilities less zeros and ones, or the share of wrong labels
-for a support vector machine, which has neither. The candidates of IRKM and RFM come in two
-rounds: first a kernel and its width, without any step; then the mixing parameter and the number
-of steps. Leave-one-out chooses their ridge parameters. It is no judge of the steps: the weights
-have seen the rows that it leaves out.
+All choices are made by the error in the same three folds, which keep groups of rows together; a
+random forest uses its out-of-bag rows instead. The error is the mean square of decision values
+minus the codes of the classes, of probabilities minus zeros and ones, or the misclassification
+rate of a support vector machine, which has neither. IRKM and RFM choose in two rounds: first a
+kernel and its lengthscale, without any step; then the mixing and the number of steps.
+Leave-one-out chooses their ridge parameters. It cannot choose the steps: the weights have seen
+the rows that it leaves out.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from .classification_sets import Split
 FOREST, BOOSTING, SVM, NETWORK = "random forest", "gradient boosting", "RBF-SVM", "network"
 RIDGE, IRKM, RFM = "kernel ridge", "IRKM", "RFM"
 METHODS = (FOREST, BOOSTING, SVM, NETWORK, RIDGE, IRKM, RFM)
-#: Widths of kernels over √d, where d is the number of columns.
+#: Lengthscales over √d, where d is the number of columns.
 LAPLACE_WIDTHS, GAUSSIAN_WIDTHS = (0.3, 1.0, 3.0), (0.5, 1.5)
-#: The mixing parameter α, and steps.
-ALPHAS, STEPS = (0.0, 0.5), (1, 3, 10)
+#: The mixing of derivatives (the paper's α), and steps.
+MIXINGS, STEPS = (0.0, 0.5), (1, 3, 10)
 #: Columns from which IRKM takes fewer steps, and up to which RFM takes any.
 WIDE, WIDE_STEPS, MOST_COLUMNS = 1000, (1, 3), 200
 
@@ -71,10 +71,10 @@ def chosen(candidates: Sequence[Any], X: np.ndarray, y: np.ndarray, inner: Seque
 
 
 def error(candidate: Any, X: np.ndarray, y: np.ndarray, inner: Sequence[Split]) -> float:
-    """Return the mean error of rows when their fold is left out."""
+    """Return the mean error over the rows, each predicted while its fold is held out."""
     total = 0.0
     with warnings.catch_warnings():
-        # Of networks that could go on, and of classes that a fold has lost.
+        # Networks that have not converged, and classes that are missing in a fold.
         warnings.simplefilter("ignore")
         for train, test in inner:
             model = clone(candidate).fit(X[train], y[train])
@@ -85,7 +85,7 @@ def error(candidate: Any, X: np.ndarray, y: np.ndarray, inner: Sequence[Split]) 
 def losses(model: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return the loss of every row."""
     if isinstance(model, (IRKMClassifier, RFMClassifier)):
-        # What they minimise, from codes of -1 and 1 to 0 and 1, a column for each class.
+        # What they minimise, mapped from codes -1 and 1 to 0 and 1, a column for each class.
         values = (model.decision_function(X).reshape(len(y), -1) + 1) / 2
         values = values if values.shape[1] > 1 else np.column_stack([1 - values, values])
     elif hasattr(model, "predict_proba"):
@@ -96,7 +96,7 @@ def losses(model: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def forest(X: np.ndarray, y: np.ndarray) -> Any:
-    """Return the better of two forests, which differ in how many columns a split looks at."""
+    """Return the better of two forests, which differ in the columns considered at a split."""
 
     def out_of_bag(model: Any) -> float:
         codes = y[:, None] == model.classes_
@@ -108,7 +108,7 @@ def forest(X: np.ndarray, y: np.ndarray) -> Any:
 
 
 def boosting() -> list[Any]:
-    """Return boosted trees by the rows of a leaf, which short tables want few."""
+    """Return boosted trees by the rows of a leaf; short tables need small leaves."""
     return [
         HistGradientBoostingClassifier(min_samples_leaf=rows, random_state=0) for rows in (20, 5)
     ]
@@ -150,8 +150,8 @@ def steps(kind: type, start: Any, n_columns: int) -> list[Any]:
     return [
         first,
         *(
-            clone(first).set_params(alpha=alpha, n_iterations=n)
-            for alpha in ALPHAS
+            clone(first).set_params(mixing=mixing, n_iterations=n)
+            for mixing in MIXINGS
             for n in (WIDE_STEPS if n_columns >= WIDE else STEPS)
         ),
     ]
@@ -162,7 +162,9 @@ def choice(model: Any) -> str:
     if not isinstance(model, (IRKMClassifier, RFMClassifier)):
         return ""
     width = model.kernel.lengthscale / model.n_features_in_**0.5
-    kernel = f"{type(model.kernel).__name__} {width:.2g} √d, ridge {model.ridge_:.0e}"
+    kernel = f"{type(model.kernel).__name__} {width:.2g} √d, alpha {model.alpha_:.0e}"
     if not model.n_iterations:
         return f"{kernel}, no steps"
-    return f"{kernel}, α={model.alpha:g}, {model.best_iteration_} of {model.n_iterations} steps"
+    return (
+        f"{kernel}, mixing={model.mixing:g}, {model.best_iteration_} of {model.n_iterations} steps"
+    )

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 class DampedFeatures(TransformerMixin, BaseEstimator):
     """Features exp(-|x|²/2ℓ²) z(x/ℓ) of the Gaussian kernel, with z those of exp⟨x, y⟩.
 
-    The mean is taken from the rows first: the kernel does not change, and norms get smaller.
+    The mean is subtracted first: the kernel does not change, and norms get smaller.
 
     Parameters
     ----------

@@ -27,8 +27,8 @@ def unit(X: np.ndarray) -> np.ndarray:
 def unit_table(folder: Path, name: str) -> np.ndarray:
     """Return a table of numbers in float64, columns standardised, then rows of length one."""
     X = _regression(folder, name)["X"].astype(np.float64)
-    spread = X.std(axis=0)
-    X = (X - X.mean(axis=0))[:, spread > 0] / spread[spread > 0]
+    std = X.std(axis=0)
+    X = (X - X.mean(axis=0))[:, std > 0] / std[std > 0]
     return unit(X)
 
 
@@ -40,10 +40,10 @@ def split_table(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 def field(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return places, values and weights of the cells of a field on the sphere.
+    """Return coordinates, values and weights of the cells of a field on the sphere.
 
-    Places are float32 points of the unit sphere, followed by the time where there is one, from
-    -1/2 to 1/2. The cells of a grid get smaller towards the poles: the weight is the cosine of
+    Coordinates are float32 points of the unit sphere, followed by the time where there is one,
+    from -1/2 to 1/2. The cells of a grid get smaller towards the poles: the weight is the cosine of
     the latitude.
     """
     file = np.load(folder / f"sphere_{name}.npz")

@@ -1,4 +1,4 @@
-"""Exact kernel ridge regression with the neural tangent kernel, the thing to approximate."""
+"""Exact kernel ridge regression with the neural tangent kernel, the reference."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BLOCK_ROWS = 1000
 
 
 class ExactRidge:
-    """Kernel ridge regression (K + λI) c = Y - mean in float64, by a Cholesky factor.
+    """Kernel ridge regression (K + αI) c = Y - mean in float64, by a Cholesky factor.
 
     Parameters
     ----------
@@ -27,8 +27,8 @@ class ExactRidge:
     def choose(self, X: np.ndarray, Y: np.ndarray, n_validation: int) -> float:
         """Return the ridge parameter with the least error on the last rows.
 
-        λ is the variance of the noise in units of the kernel: it is kept as it is for more
-        rows.
+        α is the variance of the noise in units of the kernel, so it does not change with the
+        number of rows.
         """
         X = X.astype(np.float64)
         scale = float(np.mean(self.kernel.diag(X)))
@@ -41,11 +41,11 @@ class ExactRidge:
             errors.append(np.mean((K_last @ coefficients + mean - Y[last]) ** 2))
         return float(MULTIPLES[int(np.argmin(errors))] * scale)
 
-    def fit(self, X: np.ndarray, Y: np.ndarray, ridge: float) -> ExactRidge:
+    def fit(self, X: np.ndarray, Y: np.ndarray, alpha: float) -> ExactRidge:
         """Learn from all rows with one ridge parameter."""
         self._X = X.astype(np.float64)
         self._mean = Y.mean(axis=0)
-        self._coefficients = solved(self.kernel(self._X), Y - self._mean, ridge)
+        self._coefficients = solved(self.kernel(self._X), Y - self._mean, alpha)
         return self
 
     def predict(self, X: np.ndarray) -> np.ndarray:
@@ -55,12 +55,12 @@ class ExactRidge:
         return np.concatenate([K @ self._coefficients for K in kernels]) + self._mean
 
 
-def solved(K: np.ndarray, Y: np.ndarray, ridge: float) -> np.ndarray:
-    """Return the solution of (K + ridge I) c = Y; ``K`` is overwritten."""
-    K[np.diag_indices_from(K)] += ridge
+def solved(K: np.ndarray, Y: np.ndarray, alpha: float) -> np.ndarray:
+    """Return the solution of (K + alpha I) c = Y; ``K`` is overwritten."""
+    K[np.diag_indices_from(K)] += alpha
     # The transpose is in the order of LAPACK, so that there is no copy.
     factor, failed = lapack.dpotrf(K.T, lower=1, overwrite_a=1, clean=0)
     if failed:
-        raise np.linalg.LinAlgError(f"ridge={ridge:.3g} is too small for a Cholesky factor")
+        raise np.linalg.LinAlgError(f"alpha={alpha:.3g} is too small for a Cholesky factor")
     solution, _ = lapack.dpotrs(factor, Y, lower=1)
     return solution

@@ -1,10 +1,10 @@
 """Condition numbers of arc-cosine features: Figure 1 of "Random features for the NTK".
 
-I. Han, H. Avron, N. Shoham, C. Kim and J. Shin (arXiv 2104.01351), section 4.1. The quantity
-is the ratio of the largest to the smallest eigenvalue of
-(A + λI)^(-1/2) (ΦΦᵀ + λI) (A + λI)^(-1/2), with A the arc-cosine kernel of order 1 and
-λ = 1e-4 n; it is 1 for features that reproduce the kernel. The paper does not name its three
-tables; here they are three of about a thousand rows.
+I. Han, H. Avron, N. Shoham, C. Kim and J. Shin (arXiv 2104.01351), section 4.1. The quantity is
+the ratio of the largest to the smallest eigenvalue of (A + αI)^(-1/2) (ΦΦᵀ + αI) (A + αI)^(-1/2),
+with A the arc-cosine kernel of order 1 and α = 1e-4 n (λ in the paper); it is 1 for features that
+reproduce the kernel. The paper does not name its three tables; here they are three of about a
+thousand rows.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from . import data
 from .plot import Axis, Panel, draw
 
 DATA_SETS = ("concrete", "airfoil", "energy")
-#: λ over the number of rows.
-RIDGE = 1e-4
+#: The ridge parameter over the number of rows.
+ALPHA = 1e-4
 METHODS = {
     "Cho & Saul": {"method": "plain", "sampling": "gaussian"},
     "norm-weighted, Gibbs sampler": {"method": "plain", "sampling": "gibbs"},
@@ -59,7 +59,7 @@ def run(folder: Path, quick: bool = False) -> Report:
 
 def rows_of(X: np.ndarray, sizes: Sizes) -> list[dict[str, Any]]:
     """Return a row for each method and dimension: mean and extremes over the seeds."""
-    condition = Condition(X, RIDGE * len(X))
+    condition = Condition(X, ALPHA * len(X))
     rows = []
     for method, options in METHODS.items():
         for m in sizes.n_components:
@@ -83,14 +83,14 @@ def rows_of(X: np.ndarray, sizes: Sizes) -> list[dict[str, Any]]:
 class Condition:
     """The condition number of features relative to the exact kernel of the same rows."""
 
-    def __init__(self, X: np.ndarray, ridge: float) -> None:
-        A = ArcCosine(order=1)(X) + ridge * np.eye(len(X))
+    def __init__(self, X: np.ndarray, alpha: float) -> None:
+        A = ArcCosine(order=1)(X) + alpha * np.eye(len(X))
         self._factor = cholesky(A, lower=True)
         inverse = solve_triangular(self._factor, np.eye(len(X)), lower=True)
-        self._ridge_part = ridge * inverse @ inverse.T
+        self._ridge_part = alpha * inverse @ inverse.T
 
     def __call__(self, Z: np.ndarray) -> float:
-        """Return the ratio of the extreme eigenvalues, which a Cholesky factor leaves as is."""
+        """Return the ratio of the extreme eigenvalues, which a Cholesky factor preserves."""
         W = solve_triangular(self._factor, Z, lower=True)
         values = eigvalsh(W @ W.T + self._ridge_part, overwrite_a=True)
         return float(values[-1] / values[0])

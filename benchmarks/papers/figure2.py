@@ -1,12 +1,12 @@
 """Error of neural tangent kernel entries: Figure 2 of "Random features for the NTK".
 
-I. Han, H. Avron, N. Shoham, C. Kim and J. Shin (arXiv 2104.01351), section 5.1: the mean
-squared error of all entries of the kernel matrix of MNIST images against the dimension of
-the features, for networks of 1, 2 and 4 hidden layers. What differs: 2,000 images in place of
-10,000; the paper's own method splits its columns in halves, where the paper averages over
-nine splits; Nyström features are added. Their landmarks are images outside those compared,
-as there are more landmarks than these. Seconds are those of drawing the map and of its
-features, the fastest of the seeds.
+I. Han, H. Avron, N. Shoham, C. Kim and J. Shin (arXiv 2104.01351), section 5.1: the mean squared
+error of all entries of the kernel matrix of MNIST images against the dimension of the features,
+for networks of 1, 2 and 4 hidden layers. What differs: 2,000 images in place of 10,000; the
+paper's own method splits its columns in halves, where the paper averages over nine splits;
+Nyström features are added. Their landmarks are images outside those compared, as there are more
+landmarks than compared images. Seconds are those of drawing the map and of its features, the
+fastest of the seeds.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ N_ROWS = 2000
 POOL_ROWS = 20_000
 #: The most columns of a feature matrix: 1.3 GB for 2,000 rows.
 MOST_COLUMNS = 160_000
-#: What a map may use beside its result.
+#: The memory budget of a map, besides its result.
 MEMORY = "500MB"
 BLOCK_ROWS = 500
 WARM_UP_ROWS = 20
 
-#: A map of a seed, the rows it is fitted to left out.
+#: Makes the unfitted map of a seed.
 Maker = Callable[[int], Any]
 
 

@@ -2,10 +2,10 @@
 
 I. Han, A. Zandieh and H. Avron (ICML 2022), appendix J.1, with a network of two hidden layers;
 the protocol and the data are those of Table 2 (see ``gegenbauer_ridge``). The protein table,
-which the paper leaves out here, has a constant column besides: the kernel depends on the
+which the paper omits here, has an additional constant column: the kernel depends on the
 angle alone. Maclaurin and PolySketch take the polynomial with non-negative coefficients that
 is nearest to the kernel. NTK features layer by layer, and the one-shot sketch, are added.
-"sphere x time" is the kernel of places times a Gaussian one of times.
+"sphere x time" is the kernel of the coordinates times a Gaussian kernel of the time.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from .ridge_protocol import FULL, QUICK, Candidate, Reference, Task
 DEPTH = 2
 #: Powers of the cosine that Maclaurin and PolySketch have.
 SKETCH_DEGREE = 12
-#: Lengthscales of the kernel of times.
+#: Lengthscales of the kernel of the time.
 TIME_SCALES = (0.2, 0.5, 1.0)
 OURS, REFERENCE = "Gegenbauer", "Nyström"
-#: Methods of the paper that are to have a larger error on elevation.
+#: Methods of the paper that should have a larger error on elevation.
 WORSE = ("Maclaurin", "PolySketch", "Gegenbauer, paper's")
 #: What the paper printed: mean squared error and time.
 PRINTED = {
@@ -56,7 +56,7 @@ def run(folder: Path, quick: bool = False) -> Report:
 
 
 def makers(task: Task, m: int) -> dict[str, list[Candidate]]:
-    """Return the maps by method, with so many columns."""
+    """Return the maps by method, with ``m`` columns."""
     kernel, near = NTK(DEPTH), PowerSeries.near(NTK(DEPTH), SKETCH_DEGREE)
     own = {"n_components": m, "random_state": 0}
     maps: dict[str, Any] = {
@@ -74,7 +74,7 @@ def makers(task: Task, m: int) -> dict[str, list[Candidate]]:
         found["Gegenbauer, sphere x time"] = [
             Candidate(
                 sphere_and_time(kernel, l, m, size),
-                f"lengthscale of times {l:g}, up to {size} columns for them",
+                f"lengthscale of the time {l:g}, up to {size} columns for it",
             )
             for l in TIME_SCALES
             for size in TIME_COLUMNS
@@ -83,7 +83,7 @@ def makers(task: Task, m: int) -> dict[str, list[Candidate]]:
 
 
 def targets(table: Table) -> list[Target]:
-    """Return that our error is below that of the paper's other random maps."""
+    """Return the targets: our error is below that of the paper's other random maps."""
     errors = {row["method"]: row["MSE"] for row in table.rows}
     name = table.title.partition(":")[0]
     return [

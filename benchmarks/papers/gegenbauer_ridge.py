@@ -2,14 +2,16 @@
 
 I. Han, A. Zandieh and H. Avron (ICML 2022), section 6.2; the protocol is that of
 ``ridge_protocol``. What differs: the paper has heights of a coarser grid (64,800 cells), and
-carbon dioxide and temperatures of twelve months on the sphere, where here are temperatures of
-the sea surface and winds; every map chooses its lengthscale from one grid, of which the paper
-says nothing; Nyström landmarks are drawn uniformly, the paper's by leverage scores.
+carbon dioxide and temperatures of twelve months on the sphere, where this benchmark has
+temperatures of the sea surface and winds; every map chooses its lengthscale from one grid, which
+the paper does not describe; Nyström landmarks are drawn uniformly, the paper's by leverage
+scores.
 
 Rows are points of the sphere, with the time as a fourth column where there is one. There the
-Gaussian kernel is a product of one of places and one of times: "sphere x time" are all
-products of spherical harmonics and a map of the line, for the same kernel as all others.
-Its two sizes are chosen along with the lengthscale, and for every map the length of the time.
+Gaussian kernel is a product of a kernel of the coordinates and one of the time: "sphere x time"
+are all products of spherical harmonics and a map of the line, for the same kernel as all others.
+Its two sizes are chosen together with the lengthscale; the factor of the time is chosen for every
+map.
 """
 
 from __future__ import annotations
@@ -40,14 +42,14 @@ from .ridge_protocol import FULL, QUICK, Candidate, Reference, Task
 ON_SPHERE = (0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3, 0.5, 1.0)
 WITH_TIME = (0.08, 0.12, 0.2, 0.3, 0.5)
 IN_SPACE = (0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6)
-#: Columns of the map of times; harmonics of places get the others.
+#: Columns of the map of the time; the harmonics of the coordinates get the others.
 TIME_COLUMNS = (3, 4, 6, 8, 12)
 #: Powers of the inner product that PolySketch has. On the sphere they span 21² functions.
 SKETCH_DEGREE = 20
 #: The map as the paper has it.
 PAPER = {"signs": "plus", "exact": 0, "fold": False, "directions": "iid"}
 OURS, REFERENCE = "Gegenbauer", "Fourier"
-#: Methods that are to have a larger error on elevation; of Nyström it is only reported.
+#: Methods that should have a larger error on elevation; Nyström is only reported.
 WORSE = ("Fourier", "Fourier, orthogonal", "Fastfood", "Maclaurin", "PolySketch")
 #: What the paper printed: mean squared error and time.
 PRINTED = {
@@ -91,7 +93,7 @@ def lengthscales(task: Task) -> tuple[float, ...]:
 
 
 def makers(task: Task, grid: Sequence[float], m: int) -> dict[str, list[Candidate]]:
-    """Return the candidates of every method, with at most so many columns."""
+    """Return the candidates of every method, with at most ``m`` columns."""
 
     def each(make: Callable[[float], Any]) -> list[Candidate]:
         return [
@@ -99,7 +101,7 @@ def makers(task: Task, grid: Sequence[float], m: int) -> dict[str, list[Candidat
         ]
 
     def fourier(projection: str) -> list[Candidate]:
-        # Lengths of frequencies are independent, as in the papers.
+        # Norms of the frequencies are independent, as in the papers.
         options = {"projection": projection, "stratified": False, "random_state": 0}
         return each(lambda l: RandomFourier(Gaussian(l), n_components=m, **options))
 
@@ -128,25 +130,24 @@ def makers(task: Task, grid: Sequence[float], m: int) -> dict[str, list[Candidat
             for candidate in stretched(
                 task,
                 sphere_and_time(Gaussian(l), l, m, size),
-                f"lengthscale {l:g}, up to {size} columns for times",
+                f"lengthscale {l:g}, up to {size} columns for the time",
             )
         ]
     return found
 
 
 def stretched(task: Task, features: Any, note: str) -> list[Candidate]:
-    """Return a candidate for each length that times may have."""
+    """Return a candidate for each factor of the time."""
     if len(task.stretches) == 1:
         return [Candidate(features, note)]
     notes = [note] if note else []
     return [
-        Candidate(features, ", ".join([*notes, f"times of length {s:g}"]), s)
-        for s in task.stretches
+        Candidate(features, ", ".join([*notes, f"time times {s:g}"]), s) for s in task.stretches
     ]
 
 
 def sphere_and_time(kernel: Kernel, lengthscale: float, m: int, size: int) -> ProductFeatures:
-    """Return products of a map of places with a kernel, and a map of times with some columns."""
+    """Return products of a map of the coordinates and a map of the time with ``size`` columns."""
     maps = [
         GegenbauerFeatures(kernel, n_components=m // size),
         GegenbauerFeatures(Gaussian(lengthscale), n_components=size),
@@ -155,7 +156,7 @@ def sphere_and_time(kernel: Kernel, lengthscale: float, m: int, size: int) -> Pr
 
 
 def targets(table: Table) -> list[Target]:
-    """Return that our error is below that of the others at equal dimension."""
+    """Return the targets: our error is below that of the others at equal dimension."""
     errors = {row["method"]: row["MSE"] for row in table.rows}
     name = table.title.partition(":")[0]
     return [

@@ -73,12 +73,12 @@ def series(kernel: Kernel, x: np.ndarray) -> Iterator[tuple[str, Iterator[np.nda
 
 
 def label(dimension: int) -> str:
-    """Return what the series of a dimension is called."""
+    """Return the label of the series of a dimension."""
     return "Chebyshev (d = 2)" if dimension == 2 else f"Gegenbauer, d = {dimension}"
 
 
 def targets(table: Table) -> list[Target]:
-    """Return what the paper claims: every other series has a smaller error than Taylor's."""
+    """Return the paper's claims as targets: every series has a smaller error than Taylor's."""
     last = {row["method"]: row["largest error"] for row in table.rows if row["degree"] == DEGREE}
     return [
         Target(f"{table.title}: {name} at degree {DEGREE}", "at most", last[TAYLOR], last[name])

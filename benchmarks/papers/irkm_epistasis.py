@@ -1,16 +1,16 @@
 """Pairs of genes that act only jointly: figure 10 of the paper of :mod:`.irkm_table`.
 
-A hundred loci, of which two decide over a disease and neither tells anything alone; the minor
+A hundred loci, of which two jointly cause a disease and neither has an effect alone; the minor
 allele of both has a frequency of 0.2. Half of the people are cases. The number of rows is ours,
-the paper does not tell it: 2,000 to learn from and 2,000 to test on. IRKM(1/2) uses all of its
+the paper does not state it: 2,000 to learn from and 2,000 to test on. IRKM(1/2) uses all of its
 rows in every step. Before the loci are known there is nothing to predict, and leave-one-out would
-take the largest ridge parameter that it is offered; with one that is too large the weights hardly
-move. So the parameter is fixed for all steps, and of two the one with the smaller left-out error
-in the end is taken.
+take the largest ridge parameter among the candidates; with one that is too large the weights
+hardly move. So the parameter is fixed for all steps, and the one of two with the smaller
+leave-one-out error at the end is taken.
 
-The paper's network has six layers of 512; by default it is smaller. It stops when a tenth of its
-rows says so. A method has found the loci if they are the two with the largest weights, or
-importances.
+The paper's network has six layers of 512; by default it is smaller. It stops early by the score
+of a tenth of its rows, held out. A method has found the loci if they are the two with the largest
+weights, or importances.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from mercer.datasets import make_epistasis
 from ..report import Report, Table, Target
 from .plot import Axis, Panel, draw
 
-#: Where both loci are to be found, and in how many simulations of ten.
+#: The heritability of the targets, and simulations of ten in which both loci must be found.
 PROMISED, FOUND = 0.2, 8
 #: Ridge parameters of IRKM.
-RIDGES = (0.1, 1.0)
+ALPHAS = (0.1, 1.0)
 OURS, FOREST = "IRKM(1/2)", "random forest"
 
 
@@ -122,14 +122,14 @@ def methods(sizes: Sizes) -> dict[str, Callable[[int], Any]]:
 
 
 class BestRidge:
-    """IRKM(1/2) with the ridge parameter whose left-out error is smallest in the end."""
+    """IRKM(1/2) with the ridge parameter of the smallest leave-one-out error at the end."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> None:
         """Learn from rows with each of the ridge parameters."""
-        models = [IRKMClassifier(ridge=ridge, random_state=self._seed) for ridge in RIDGES]
+        models = [IRKMClassifier(alpha=alpha, random_state=self._seed) for alpha in ALPHAS]
         best = min((model.fit(X, y) for model in models), key=lambda model: model.left_out_error_)
         self.decision_function = best.decision_function
         self.feature_importances_ = best.feature_importances_
@@ -159,7 +159,7 @@ def measured(
 
 
 def promised(table: Table) -> list[Target]:
-    """Return what was promised for the largest heritability."""
+    """Return the targets for the largest heritability."""
     ours, forest = (
         next(
             row for row in table.rows if row["method"] == method and row["heritability"] == PROMISED

@@ -1,7 +1,7 @@
 """Test error against n = d^s: figures 1, 2, 3 and 8 of the paper of :mod:`.irkm_table`.
 
 The paper has d = 500, and 100 in figure 8: ``--full-size``. By default d is smaller, which moves
-what n = d^s means by constants and logarithms: a panel begins and ends where its methods part.
+what n = d^s means by constants and logarithms: a panel covers the range where methods differ.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ PAPER_SETTINGS = (
     Setting("figure 8B", "gaussian", "figure8", 100, (1.0, 1.2, 1.4, 1.6, 1.8), 20),
 )
 QUICK_SETTINGS = tuple(replace(one, d=12, exponents=(0.8, 1.2), steps=3) for one in SETTINGS)
-#: Seeds of the small sizes, of the paper, and to see that everything runs.
+#: Seeds of the small sizes, of the paper's, and of a quick run.
 SEEDS, PAPER_SEEDS, QUICK_SEEDS = 5, 10, 1
 
 Method = Callable[[Setting, int, int], float]
@@ -67,16 +67,16 @@ def methods(networks: tuple[Network, ...]) -> dict[str, Method]:
     """Return a function of setting, rows and seed for each method."""
     return {
         "kernel ridge, 2n rows": partial(reused_error, steps=0),
-        "IRKM(0), n a step": partial(fresh_error, alpha=0.0),
-        "IRKM(1/2), n a step": partial(fresh_error, alpha=0.5),
-        "RFM(1/2), n a step": partial(fresh_error, alpha=0.5, matrix=True),
+        "IRKM(0), n a step": partial(fresh_error, mixing=0.0),
+        "IRKM(1/2), n a step": partial(fresh_error, mixing=0.5),
+        "RFM(1/2), n a step": partial(fresh_error, mixing=0.5, matrix=True),
         "IRKM(1/2), 2n rows reused": reused_irkm,
         "network, 2n rows": partial(network_error, networks=networks),
     }
 
 
 def reused_irkm(setting: Setting, n: int, seed: int) -> float:
-    """Return the test error of IRKM(1/2) whose steps use the same 2n rows."""
+    """Return the test error of IRKM(1/2) whose steps reuse the same 2n rows."""
     return reused_error(setting, n, seed, setting.steps)
 
 

@@ -1,11 +1,11 @@
-"""Sparse polynomials from few rows: what a step of IRKM and of RFM needs to find them.
+"""Sparse polynomials from few rows: how many rows a step of IRKM and of RFM needs.
 
 L. Zhu, D. Davis, D. Drusvyatskiy and M. Fazel, "Iteratively reweighted kernel machines
-efficiently learn sparse functions" (arXiv 2505.08277). The target is that of figure 2,
-x1 + x2 + x1 x2 x3 + x1 x2 x3 x4 with noise 0.1, whose variance is 4; inputs are signs, and every
-step has fresh rows. For RFM the same rows are turned by a random rotation, so that no column
-matters alone. "Reused" means that all steps see the rows of the first. A step is an update of
-the weights; the machine of the smallest leave-one-out error is kept.
+efficiently learn sparse functions" (arXiv 2505.08277). The target is that of figure 2, x1 + x2 +
+x1 x2 x3 + x1 x2 x3 x4 with noise 0.1, whose variance is 4; inputs are signs, and every step has
+fresh rows. For RFM the same rows are rotated at random, so that no column matters alone. "Reused"
+means that all steps use the rows of the first. A step is an update of the weights; the machine
+with the smallest leave-one-out error is kept.
 
 Errors are mean squares on fresh rows with their noise, 0.01. The last table is of the paper's
 size, and asks whether the true coordinates have the largest weights.
@@ -27,26 +27,26 @@ from ..report import Report, Table, Target
 from .plot import Axis, Panel, draw
 
 NOISE = 0.1
-#: Nearly interpolates: the targets have little noise.
-RIDGE = 1e-6
+#: The ridge parameter. It nearly interpolates, as the targets have little noise.
+ALPHA = 1e-6
 TEST_ROWS = 2000
 #: Seed of the rows to test on, far from those of the machines.
 TEST_SEED = 10**6
-#: The exponent s of n = d^s where coordinates are to be found.
+#: The exponent s of n = d^s of the table of recovered coordinates.
 EXPONENT = 0.8
 #: An error below which a seed has found the target.
 FOUND = 0.3
 
 METHODS = {
-    "IRKM(0)": {"alpha": 0.0},
-    "IRKM(1/2)": {"alpha": 0.5},
-    "IRKM(1/2), shifted": {"alpha": 0.5, "negative": "shift"},
-    "IRKM(1)": {"alpha": 1.0},
-    "IRKM(1/2), rows reused": {"alpha": 0.5, "fresh": False},
+    "IRKM(0)": {"mixing": 0.0},
+    "IRKM(1/2)": {"mixing": 0.5},
+    "IRKM(1/2), shifted": {"mixing": 0.5, "negative": "shift"},
+    "IRKM(1)": {"mixing": 1.0},
+    "IRKM(1/2), rows reused": {"mixing": 0.5, "fresh": False},
 }
 ROTATED_METHODS = {
-    "RFM(0)": {"alpha": 0.0},
-    "RFM(1/2)": {"alpha": 0.5},
+    "RFM(0)": {"mixing": 0.0},
+    "RFM(1/2)": {"mixing": 0.5},
 }
 
 Sampler = Callable[[int, Any], tuple[np.ndarray, np.ndarray]]
@@ -127,7 +127,7 @@ def recovery_rows(d: int, n: int, n_steps: int, n_seeds: int) -> list[dict[str, 
     task = HierarchicalTask(d, inputs="hypercube", noise=NOISE)
     true, rows = task.polynomial.coordinates, []
     for seed in range(n_seeds):
-        model = IRKMRegressor(Laplace(d**0.5), **steps(n_steps, n, seed, {"alpha": 0.5}))
+        model = IRKMRegressor(Laplace(d**0.5), **steps(n_steps, n, seed, {"mixing": 0.5}))
         weights = fitted(model, task.sample, n, seed).feature_importances_
         largest = np.argsort(weights)[::-1][: len(true)]
         others = np.delete(weights, true)
@@ -146,10 +146,10 @@ def recovery_rows(d: int, n: int, n_steps: int, n_seeds: int) -> list[dict[str, 
 
 
 def steps(n_steps: int, n: int, seed: int, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of a machine that takes so many steps, each on rows of its own."""
+    """Return the options of a machine that takes ``n_steps`` steps, each on its own rows."""
     shared = {
         "n_iterations": n_steps,
-        "ridge": RIDGE,
+        "alpha": ALPHA,
         "fresh": True,
         "batch_size": n,
         "patience": None,
@@ -165,7 +165,7 @@ def fitted(model: Any, sample: Sampler, n: int, seed: int) -> Any:
 
 
 def rotated(task: HierarchicalTask, seed: int) -> Sampler:
-    """Return a sampler of the task whose rows are multiplied with a random rotation."""
+    """Return a sampler of the task whose rows are rotated at random."""
     normal = np.random.default_rng(seed).standard_normal((task.n_features, task.n_features))
     Q = np.linalg.qr(normal)[0]
 
@@ -195,7 +195,7 @@ def summary(method: str, n: int, errors: list[float]) -> dict[str, Any]:
 
 
 def promised(plain: Table, rotated: Table, large: Table) -> list[Target]:
-    """Return what was promised of the medians, of the seeds, and of the weights."""
+    """Return the targets: bounds on the medians, the seeds and the weights."""
     wanted = [
         (plain, "IRKM(1/2)", 63, "median MSE", "at most", 0.1),
         (plain, "IRKM(1/2)", 100, "median MSE", "at most", 0.05),

@@ -3,10 +3,10 @@
 The paper takes 121 tables and the folds of others; here there are 53, split as
 :mod:`.classification_sets` says, with every choice made on training rows alone
 (:mod:`.classifiers`). Tables of a thousand rows or so are tested row by row in four folds; of a
-longer one a thousand rows are learnt from and up to four thousand are tested. P90 and P95 are the
-shares of tables where a method reaches 90 and 95 % of the best accuracy; the Friedman rank is the
-mean rank, 1 for the best. Kernel ridge is IRKM without steps. Splits run beside each other, one
-to a core: seconds are those of one core, all choices included.
+longer one a thousand rows are for training and up to four thousand for testing. P90 and P95 are
+the shares of tables on which a method reaches 90 and 95 % of the best accuracy; the Friedman rank
+is the mean rank, 1 for the best. Kernel ridge is IRKM without steps. Splits run in parallel, one
+per core: seconds are those of one core, all choices included.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ QUICK = Sizes(80, 100, 3, 1)
 
 @dataclass(frozen=True)
 class Found:
-    """What the methods did on one split of a table: right test rows, seconds and choices."""
+    """Results on one split of a table: correct test rows, seconds and choices."""
 
     name: str
     n_test: int
@@ -59,7 +59,7 @@ def run(folder: Path, quick: bool = False) -> Report:
     """Return a summary of all methods, and their accuracies table by table."""
     sizes = QUICK if quick else FULL
     tables = [load(folder, name) for name in names(folder)[: sizes.n_tables]]
-    # Long tables first: no core waits for another in the end.
+    # Long tables first, so that no core waits for another at the end.
     tasks = [
         delayed(measured)(part(table, train), part(table, test))
         for table in reversed(tables)
@@ -84,11 +84,11 @@ def part(table: Dataset, rows: np.ndarray) -> Dataset:
 
 
 def measured(train: Dataset, test: Dataset) -> Found:
-    """Return what every method does on one split."""
+    """Return the result of every method on one split."""
     inner = list(folds(train.X, train.y, train.groups, INNER_FOLDS))
     found = Found(train.name, len(test.y), {}, {}, {})
     with warnings.catch_warnings():
-        # Of networks that could go on learning.
+        # Networks that have not converged.
         warnings.simplefilter("ignore")
         for name, fit in fitted(train.X, train.y, inner).items():
             start = time.perf_counter()
@@ -136,19 +136,19 @@ def summary(rows: list[dict[str, Any]], found: list[Found]) -> list[dict[str, An
 
 
 def promised(table: Table) -> list[Target]:
-    """Return what was promised: the better of two machines is no worse than a random forest."""
+    """Return the target: the better of two machines is no worse than a random forest."""
     means = {row["method"]: row["average accuracy %"] for row in table.rows}
     name = f"{table.title}: average accuracy of the better of IRKM and RFM (bound: random forest)"
     return [Target(name, "at least", means[FOREST], max(means[IRKM], means[RFM]))]
 
 
 def picture(report: Report, path: Path) -> None:
-    """Draw by how much methods differ from a random forest, tables in the order of that."""
+    """Draw the difference of each method from a random forest, tables sorted by it."""
     rows = report.tables[1].rows
     lines = []
     for method in METHODS:
         gains = sorted(100 * (row[method] - row[FOREST]) for row in rows)
         lines += [{"method": method, "x": k + 1, "y": gain} for k, gain in enumerate(gains)]
-    x = Axis("x", "tables, in the order of the difference", "linear")
+    x = Axis("x", "tables, sorted by the difference", "linear")
     y = Axis("y", "accuracy less that of a random forest, %", "linear")
     draw(path, [Panel(f"{len(rows)} classification tables", lines)], [x], y)

@@ -1,10 +1,10 @@
-"""Sparse polynomials and the methods that learn them: what the figures of the IRKM paper share.
+"""Sparse polynomials and the methods that learn them, for all figures of the IRKM paper.
 
-All kernel machines have a Laplace kernel of width √d, and leave-one-out chooses their ridge
+All kernel machines have a Laplace kernel of lengthscale √d, and leave-one-out chooses their ridge
 parameters. The noise is 0.1. A step is an update of the weights, T of them at most. IRKM and RFM
 draw n fresh rows in every step, which makes n (T + 1) in all; kernel ridge and the network have
-2n rows at once, as in the paper. That is not the same number of rows, so IRKM is also shown
-on 2n rows that all of its steps use again.
+2n rows at once, as in the paper. That is not the same number of rows, so IRKM is also shown on 2n
+rows that all of its steps reuse.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ PAPER_NETWORKS = tuple(
 
 @dataclass(frozen=True)
 class Setting:
-    """A panel: the law of rows and targets, n as powers of d, and how many steps are taken."""
+    """A panel: the distribution of rows and targets, n as powers of d, and the number of steps."""
 
     name: str
     inputs: str
@@ -60,12 +60,12 @@ class Setting:
 
     @property
     def title(self) -> str:
-        """What the panel shows."""
+        """Title of the panel."""
         law = self.inputs.replace("_", " ")
         return f"{self.name}: {law}, d={self.d}, at most {self.steps} steps"
 
     def task(self, seed: int) -> HierarchicalTask:
-        """Return the task of a seed; each has a rotation of its own."""
+        """Return the task of a seed; each seed has its own rotation."""
         return HierarchicalTask(
             self.d, inputs=self.inputs, polynomial=self.polynomial, noise=NOISE, random_state=seed
         )
@@ -76,12 +76,12 @@ class Setting:
             yield exponent, round(self.d**exponent)
 
 
-def machine(setting: Setting, n: int, seed: int, alpha: float, matrix: bool = False) -> Any:
+def machine(setting: Setting, n: int, seed: int, mixing: float, matrix: bool = False) -> Any:
     """Return IRKM or, with ``matrix``, RFM that draws ``n`` fresh rows in every step."""
     kind = RFMRegressor if matrix else IRKMRegressor
     return kind(
         Laplace(setting.d**0.5),
-        alpha=alpha,
+        mixing=mixing,
         n_iterations=setting.rotated_steps if matrix else setting.steps,
         fresh=True,
         batch_size=n,
@@ -91,10 +91,10 @@ def machine(setting: Setting, n: int, seed: int, alpha: float, matrix: bool = Fa
     )
 
 
-def fresh_error(setting: Setting, n: int, seed: int, alpha: float, matrix: bool = False) -> float:
+def fresh_error(setting: Setting, n: int, seed: int, mixing: float, matrix: bool = False) -> float:
     """Return the test error of IRKM or RFM on fresh rows."""
     task = setting.task(seed)
-    return test_error(machine(setting, n, seed, alpha, matrix).fit(task), task, seed)
+    return test_error(machine(setting, n, seed, mixing, matrix).fit(task), task, seed)
 
 
 def reused_error(setting: Setting, n: int, seed: int, steps: int) -> float:
@@ -105,7 +105,7 @@ def reused_error(setting: Setting, n: int, seed: int, steps: int) -> float:
 
 
 def network_error(setting: Setting, n: int, seed: int, networks: tuple[Network, ...]) -> float:
-    """Return the smallest test error of some networks on 2n rows; the paper chooses so, too."""
+    """Return the smallest test error of some networks on 2n rows, chosen as in the paper."""
     task = setting.task(seed)
     X, y = task.sample(2 * n, seed)
     errors = []
@@ -124,7 +124,7 @@ def network_error(setting: Setting, n: int, seed: int, networks: tuple[Network, 
 
 
 def test_error(model: Any, task: HierarchicalTask, seed: int) -> float:
-    """Return the mean squared error on rows that no method has seen."""
+    """Return the mean squared error on test rows."""
     X, y = task.sample(TEST_ROWS, TEST_SEED + seed)
     return float(np.mean((model.predict(X) - y) ** 2))
 

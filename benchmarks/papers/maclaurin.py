@@ -18,7 +18,7 @@ class RandomMaclaurin(FeatureMap):
     Parameters
     ----------
     kernel : Kernel with a method ``taylor``
-        The kernel. Of a series of the cosine the rows are made unit ones first.
+        The kernel. For a series of the cosine, rows are scaled to unit norm first.
     n_components : int, default=512
         The number of features.
     random_state : int, default=0

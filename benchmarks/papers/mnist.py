@@ -1,8 +1,8 @@
 """Accuracy of ridge classifiers on MNIST against dimension and time, depth 1.
 
-All training images for features, some of them for the exact kernel. Seconds are those of the
-fit, with the choice of the ridge parameter, and of the predictions. Gradient features come
-in steps of 785 columns: the nearest number of them, at least one, is taken.
+Features use all training images, the exact kernel some of them. Seconds are those of the fit,
+including the choice of the ridge parameter, and of the predictions. The number of gradient
+features is a multiple of 785: the nearest multiple is taken.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .exact_ridge import ExactRidge
 from .nystrom import NystromFeatures
 from .plot import Axis, Panel, draw
 
-#: Rows on which the exact machine's ridge parameter is chosen, and those of them left out.
+#: Rows on which the exact machine's ridge parameter is chosen, and how many are held out.
 CHOICE_ROWS, VALIDATION_ROWS = 6000, 2000
 WARM_UP_ROWS, WARM_UP_COLUMNS = 1000, 64
 
@@ -60,7 +60,7 @@ def run(folder: Path, quick: bool = False) -> Report:
     rows = []
     with mercer.config(progress=False):
         for name, method, small in methods(sizes, X.shape[1]):
-            # Compiles what the method needs, outside the clock.
+            # Compiles what the method needs; not timed.
             small(few)
             rows.append({"method": name, **measured(method, split)})
             print(rows[-1], file=sys.stderr, flush=True)
@@ -79,7 +79,7 @@ def methods(sizes: Sizes, n_columns: int) -> Iterator[tuple[str, Method, Method]
 
 
 def makers(n_columns: int) -> dict[str, Callable[[int], Any]]:
-    """Return functions from a dimension to a feature map of about so many columns."""
+    """Return functions from a dimension to a feature map of about that dimension."""
     return {
         "zonal": lambda m: NTKFeatures(1, n_components=m, random_state=0),
         "one-shot sketch": lambda m: NTKFeatures(
@@ -113,8 +113,8 @@ def exact(sizes: Sizes) -> Method:
         X, y, X_test, _ = split
         Y = np.where(y[:, None] == np.arange(10), 1.0, -1.0)
         model, some, rows = ExactRidge(depth=1), slice(sizes.choice_rows), slice(sizes.exact_rows)
-        ridge = model.choose(X[some], Y[some], sizes.validation_rows)
-        values = model.fit(X[rows], Y[rows], ridge).predict(X_test)
+        alpha = model.choose(X[some], Y[some], sizes.validation_rows)
+        values = model.fit(X[rows], Y[rows], alpha).predict(X_test)
         return values.argmax(axis=1), len(X[rows])
 
     return predicted
@@ -135,7 +135,7 @@ def measured(method: Method, split: Split) -> dict[str, Any]:
 
 
 def picture(report: Report, path: Path) -> None:
-    """Draw the share of wrong digits against dimension, and against time."""
+    """Draw the error rate against dimension, and against time."""
     rows = report.tables[0].rows
     xs = [Axis("dimension", "dimension (rows of the exact kernel)"), Axis("seconds", "seconds")]
     panels = [Panel("MNIST: error and dimension", rows), Panel("MNIST: error and time", rows)]

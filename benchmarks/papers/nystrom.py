@@ -1,4 +1,4 @@
-"""Nyström features of an exact kernel: the baseline that looks at the data."""
+"""Nyström features of an exact kernel: the data-dependent baseline."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from mercer import Kernel
 
-#: What is added to the eigenvalues of the landmarks' kernel, as a share of the largest.
+#: Added to the eigenvalues of the landmarks' kernel, as a share of the largest.
 JITTER = 1e-7
 
 
@@ -30,7 +30,7 @@ class NystromFeatures(TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: np.ndarray, y: object = None) -> NystromFeatures:
-        """Draw landmarks from the rows of ``X``, and take the root of their kernel."""
+        """Draw landmarks from the rows of ``X``, and compute the inverse root of their kernel."""
         order = np.random.default_rng(self.random_state).permutation(len(X))
         self.landmarks_ = np.ascontiguousarray(X[order[: self.n_components]])
         values, vectors = np.linalg.eigh(self.kernel(self.landmarks_.astype(np.float64)))

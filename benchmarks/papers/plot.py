@@ -1,4 +1,4 @@
-"""Pictures of the results: one line for each method, the same colour in every panel."""
+"""Pictures of the results: one line for each method, with the same colour in every panel."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Axis:
-    """A column of the rows, what the axis says, and its scale."""
+    """A column of the rows, the label of its axis, and its scale."""
 
     column: str
     label: str
@@ -64,7 +64,7 @@ def draw(
 
 
 def _ticks(axis: XAxis | YAxis) -> None:
-    """Give a short logarithmic axis plain numbers, where powers of ten would be too few."""
+    """Give a short logarithmic axis plain numbers, as powers of ten would be too few."""
     low, high = sorted(axis.get_view_interval())
     if axis.get_scale() == "log" and high < SHORT * low:
         axis.set_major_locator(LogLocator(subs=(1, 2, 5)))

@@ -1,17 +1,16 @@
 """The protein row of Table 2 of "Random features for the NTK": ridge regression.
 
 I. Han, H. Avron, N. Shoham, C. Kim and J. Shin (arXiv 2104.01351), section 5.3, with 10,000
-features where there are 8,192 here. The printed errors (exact kernel 90.03 in 243 seconds,
-its features 90.28 in 13.9, norm-weighted 85.99 in 16.1, random Fourier features 81.98 in
-14.6) cannot be reproduced: the target at hand is log(1 + RMSD), whose variance is 0.6, so
-that its mean squared error is below 1 (and that of the RMSD itself is below its variance of
-37). What can be compared is their order, and the ratio of the times.
+features where there are 8,192 here. The printed errors (exact kernel 90.03 in 243 seconds, its
+features 90.28 in 13.9, norm-weighted 85.99 in 16.1, random Fourier features 81.98 in 14.6) cannot
+be reproduced: our target is log(1 + RMSD), whose variance is 0.6, so that its mean squared error
+is below 1 (and that of the RMSD itself is below its variance of 37). The order of the methods and
+the ratio of the times can be compared.
 
-The exact machine takes all 41,157 training rows, a matrix of 14 GB. It gains much from rough
-detail: two thirds of the test rows have a training row close by, and the nearest alone predicts
-with an error of 0.26. Features that are few, or smooth, lose that.
-Times are those of the fit and of the predictions; the ridge parameter is chosen on few rows
-before, and that is included.
+The exact machine uses all 41,157 training rows, a matrix of 14 GB. It gains much from local
+detail: two thirds of the test rows have a close training row, and the nearest neighbour alone
+predicts with an error of 0.26. Few features, or smooth ones, lose that. Times are those of the
+fit and of the predictions, and include the choice of the ridge parameter on few rows.
 """
 
 from __future__ import annotations
@@ -38,10 +37,10 @@ from .plot import Axis, Panel, draw
 N_COMPONENTS = 8192
 #: Training rows of the exact machine: all, in 14 GB; or fewer with an option.
 EXACT_ROWS: int | None = None
-#: Rows on which the exact machine's ridge parameter is chosen, and those of them left out.
+#: Rows on which the exact machine's ridge parameter is chosen, and how many are held out.
 CHOICE_ROWS, VALIDATION_ROWS = 6000, 2000
 #: Ridge parameters of the features, over rows times the mean of k(x, x). Below the first, sums
-#: of float32 features do not settle the solution: the machine would look at all rows again,
+#: of float32 features do not determine the solution: the machine would read all rows again,
 #: with a QR decomposition of each block, which takes ten times as long.
 MULTIPLES = 5e-7 * np.logspace(0, 4, 9)
 #: The lengthscale, in medians of the distance.
@@ -91,9 +90,9 @@ def run(folder: Path, quick: bool = False) -> Report:
 
 
 def encoded(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray) -> Split:
-    """Return float32 rows of the encoder, with a constant column as long as a typical row.
+    """Return float32 rows of the encoder, with a constant column of a typical row's norm.
 
-    The encoder standardises by the training rows and draws far values in.
+    The encoder standardises by the training rows and soft-clips outliers.
     """
     rows = TableEncoder().fit_transform(X)
     constant = float(np.sqrt(np.mean(np.sum(np.square(rows), axis=1))))
@@ -136,7 +135,7 @@ def methods(X: np.ndarray) -> dict[str, Method]:
 
 
 def on_features(kernel: Kernel, make: Callable[[int], Any]) -> Method:
-    """Return the method that is a ridge machine on features of a kernel, so many columns."""
+    """Return the method that is a ridge machine on features of a kernel."""
 
     def predicted(split: Split, sizes: Sizes) -> tuple[np.ndarray, str]:
         X, y, X_test, _ = split
@@ -149,7 +148,7 @@ def on_features(kernel: Kernel, make: Callable[[int], Any]) -> Method:
         taken = time.perf_counter() - start
         model = FeatureRidge(make(sizes.n_components), alpha=chosen).fit(X, y)
         place = edge(grid, chosen) + (", QR" if model.solution_.method == "qr" else "")
-        note = f"all {len(X):,} rows; ridge {chosen / size:.3g} k(x, x){place}"
+        note = f"all {len(X):,} rows; alpha {chosen / size:.3g} k(x, x){place}"
         return model.predict(X_test), f"{note}, chosen in {taken:.3g} s"
 
     return predicted
@@ -161,13 +160,13 @@ def exact(split: Split, sizes: Sizes) -> tuple[np.ndarray, str]:
     model = ExactRidge(depth=1)
     start = time.perf_counter()
     some = slice(sizes.choice_rows)
-    ridge = model.choose(X[some], y[some], sizes.validation_rows)
+    alpha = model.choose(X[some], y[some], sizes.validation_rows)
     taken = time.perf_counter() - start
     rows = slice(sizes.exact_rows)
-    predicted = model.fit(X[rows], y[rows], ridge).predict(X_test)
-    multiple = ridge / float(np.mean(model.kernel.diag(X[some].astype(np.float64))))
+    predicted = model.fit(X[rows], y[rows], alpha).predict(X_test)
+    multiple = alpha / float(np.mean(model.kernel.diag(X[some].astype(np.float64))))
     place = edge(EXACT_MULTIPLES, multiple)
-    note = f"{len(X[rows]):,} rows; ridge {multiple:.3g} k(x, x){place}, chosen in {taken:.3g} s"
+    note = f"{len(X[rows]):,} rows; alpha {multiple:.3g} k(x, x){place}, chosen in {taken:.3g} s"
     return predicted, note
 
 

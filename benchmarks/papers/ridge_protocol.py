@@ -1,17 +1,17 @@
-"""Ridge regression on feature maps of equal dimension: what the tables of a paper measure.
+"""Ridge regression on feature maps of equal dimension: the protocol of a paper's tables.
 
 The protocol of "Random Gegenbauer features" (I. Han, A. Zandieh and H. Avron, ICML 2022),
 appendix J.1: 90 % of the rows to train on, drawn at random, 10 % to test on, and the ridge
-parameter by cross-validation in two folds, from the machine's own grid: it goes down to what
-the rounding of float32 features allows, which is different for each map, and for most of them
-the best is there. Where a map has something else to choose, above all its lengthscale, it is
-what has the least cross-validated error on some of the training rows. Seconds are those of
-the last fit, all ridge parameters included, and of predictions.
+parameter by cross-validation in two folds, from the machine's own grid: its smallest value is
+what the rounding of float32 features allows, which is different for each map, and for most maps
+this value is the best. Other parameters of a map, above all its lengthscale, are chosen by the
+cross-validated error on some of the training rows. Seconds are those of the last fit, all ridge
+parameters included, and of predictions.
 
-The fields are grids on the sphere. Every test cell has neighbours among the training cells:
-what is measured is how much detail a number of features can hold, and no forecast. Cells get
-smaller towards the poles, and errors count them alike, as in the paper; "by area" they count
-by their size.
+The fields are grids on the sphere. Every test cell has neighbours among the training cells: the
+benchmark measures how much detail a number of features can represent, not a forecast. Cells get
+smaller towards the poles; errors weigh all cells alike, as in the paper, and "by area" by their
+size.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ CHOICE_ROWS = 20_000
 TEST_SHARE = 0.1
 FOLDS = 2
 WARM_UP_ROWS = 3000
-#: Columns of rows with a place and a time.
+#: Columns of rows with coordinates and a time.
 PLACE_AND_TIME = 4
-#: What times are multiplied with; they go over a radius of the sphere before.
+#: Factors of the times, which first span a radius of the sphere.
 STRETCHES = (1.0, 0.5)
-#: Name of a field: what its values are, and by how much to divide them.
+#: Name of a field: the meaning of its values, and their unit.
 FIELDS = {
     "elevation": ("height in km", 1000.0),
     "sea_surface": ("temperature of the sea surface in degrees", 1.0),
@@ -67,7 +67,7 @@ QUICK = Sizes(120, 3000, 1000)
 
 @dataclass(frozen=True)
 class Task:
-    """Rows and targets to train on and to test on; ``area`` weighs the test rows."""
+    """Rows and targets to train on and to test on; ``area`` holds weights of the test rows."""
 
     name: str
     target: str
@@ -79,22 +79,22 @@ class Task:
 
     @property
     def stretches(self) -> tuple[float, ...]:
-        """What the last column may be multiplied with: more than one number if it is a time."""
+        """Factors of the last column: more than one if it is a time."""
         timed = self.area is not None and self.X.shape[1] == PLACE_AND_TIME
         return STRETCHES if timed else (1.0,)
 
     @property
     def title(self) -> str:
-        """What the task is, and its size."""
+        """Title of the task, with its size."""
         rows = f"{len(self.X):,} + {len(self.X_test):,} rows, d={self.X.shape[1]}"
         return f"{self.name}: {self.target}, variance {self.y_test.var():.3g}; {rows}"
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A feature map, and what tells it from the other candidates of its method.
+    """A feature map, and a note on what distinguishes it from other candidates of its method.
 
-    ``stretch`` is what the last column of the rows, the time, is multiplied with.
+    ``stretch`` is the factor of the last column of the rows, the time.
     """
 
     features: Any
@@ -112,7 +112,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Reference:
-    """The method that others are compared with, and what the paper printed: error, seconds."""
+    """The method of the ratios, and what the paper printed: error, seconds."""
 
     method: str
     printed: Mapping[str, Mapping[str, tuple[float, float]]]
@@ -130,9 +130,10 @@ def fields(folder: Path, sizes: Sizes) -> Iterator[Task]:
 
 
 def protein(folder: Path, sizes: Sizes, constant: bool = False) -> Task:
-    """Return the table of proteins, columns standardised; a constant has a row's typical size.
+    """Return the table of proteins with standardised columns, and a constant one if asked for.
 
-    The target at hand is log(1 + RMSD), where the paper has one with a variance of 36 or 37.
+    The constant is the norm of a typical row. The target here is log(1 + RMSD); the paper's has
+    a variance of 36 or 37.
     """
     X, y, X_test, y_test = data.split_table(folder, "protein")
     order = np.random.default_rng(0).permutation(len(X))[: sizes.train_rows]
@@ -215,7 +216,7 @@ def chosen(candidates: Sequence[Candidate], task: Task, sizes: Sizes) -> Candida
 def fitted(features: Any, X: np.ndarray, y: np.ndarray) -> FeatureRidge:
     """Return the ridge machine on features, its parameter chosen in two folds."""
     with warnings.catch_warnings():
-        # Of maps that hold little of a kernel; their errors tell.
+        # Maps that hold little of a kernel warn; the table shows their errors.
         warnings.simplefilter("ignore", UserWarning)
         return FeatureRidge(features, selection=FOLDS).fit(X, y)
 
@@ -223,15 +224,15 @@ def fitted(features: Any, X: np.ndarray, y: np.ndarray) -> FeatureRidge:
 def measured(candidate: Candidate, task: Task) -> dict[str, Any]:
     """Return error and time of a method on all rows."""
     X, X_test, features = candidate.rows(task.X), candidate.rows(task.X_test), candidate.features
-    # Compiles what the method needs, outside the clock.
+    # Compiles what the method needs; not timed.
     fitted(features, X[:WARM_UP_ROWS], task.y[:WARM_UP_ROWS]).predict(X_test[:WARM_UP_ROWS])
     start = time.perf_counter()
     model = fitted(features, X, task.y)
     middle = time.perf_counter()
     squares = (model.predict(X_test) - task.y_test) ** 2
     end = time.perf_counter()
-    place = " (the smallest)" if model.alpha_ == model.solution_.lams.min() else ""
-    ridge = f"ridge {model.alpha_ / len(task.X):.2g} n{place}"
+    place = " (the smallest)" if model.alpha_ == model.solution_.alphas.min() else ""
+    alpha = f"alpha {model.alpha_ / len(task.X):.2g} n{place}"
     return {
         "columns": int(model.coef_.size),
         "MSE": float(squares.mean()),
@@ -240,19 +241,19 @@ def measured(candidate: Candidate, task: Task) -> dict[str, Any]:
         "fit seconds": middle - start,
         "predict seconds": end - middle,
         "seconds": end - start,
-        "note": f"{candidate.note}, {ridge}" if candidate.note else ridge,
+        "note": f"{candidate.note}, {alpha}" if candidate.note else alpha,
     }
 
 
 def by_area(squares: np.ndarray, task: Task) -> float:
-    """Return the share of the variance where cells count by their size."""
+    """Return 1 - R² with cells weighted by their area."""
     mean = np.average(task.y_test, weights=task.area)
     variance = np.average((task.y_test - mean) ** 2, weights=task.area)
     return float(np.average(squares, weights=task.area) / variance)
 
 
 def draw_tables(tables: Sequence[Table], path: Path) -> None:
-    """Draw error against time, a panel for each task; what predicts nothing is drawn at 1."""
+    """Draw error against time, a panel for each task; errors above 1 are drawn at 1."""
 
     def bounded(row: dict[str, Any]) -> dict[str, Any]:
         return {**row, "1 - R2": min(row["1 - R2"], 1.0)}

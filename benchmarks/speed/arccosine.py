@@ -39,7 +39,7 @@ def run(repeats: int) -> Report:
 
 
 def plain_features(X: np.ndarray, weights: np.ndarray, order: int) -> np.ndarray:
-    """Return the plain features as one writes them down."""
+    """Return the plain features by their formula."""
     scale = np.sqrt(2 / weights.shape[1], dtype=X.dtype)
     projected = X @ weights
     if order == 1:

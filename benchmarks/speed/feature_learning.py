@@ -1,13 +1,14 @@
 """One iteration of IRKM and RFM, against the matrix products that it cannot do without.
 
-The exact iteration is held against its own kernel matrix, a Cholesky decomposition and four
+The exact iteration is compared with its own kernel matrix, a Cholesky decomposition and four
 products of an n × n with an n × d matrix. With random features the limit has the products of
 both passes over the rows and nothing else: no cosines, no sines, no sums. All products of the
 limits go to one BLAS, so that its threads do not wait for those of another.
 
 An iteration is a fit without updates: kernel matrix or features, coefficients, leave-one-out or
 generalised cross-validation errors, gradients and derivatives. The last table has a stream of a
-million rows, made as they are read, with two updates: ten times the rows take no more memory.
+million rows, generated while they are read, with two updates: ten times the rows take no more
+memory.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def exact_table(repeats: int) -> Table:
     n, d = EXACT
     X, y = rows(n + N_TEST, d, np.float64)
     kernel = Laplace(d**0.5)
-    cases = machines(X, y, kernel=kernel, ridge=1e-3, solver="exact")
+    cases = machines(X, y, kernel=kernel, alpha=1e-3, solver="exact")
     cases.append(Case("kernel, Cholesky, 4 products", "limit", exact_limit(kernel, X[:n])))
     return compared(f"exact: n={n} d={d} float64, one iteration", cases, repeats)
 
@@ -71,14 +72,14 @@ def large_table(repeats: int, dtype: Any) -> Table:
     n, d = LARGE
     X, y = rows(n + N_TEST, d, dtype)
     size = {"n_components": N_COMPONENTS, "random_state": 0}
-    cases = machines(X, y, kernel=Gaussian(d**0.5), ridge=1.0, solver="features", **size)
+    cases = machines(X, y, kernel=Gaussian(d**0.5), alpha=1.0, solver="features", **size)
     cases.append(Case("products", "limit", large_limit(X[:n])))
     shape = f"n={n} d={d} m={N_COMPONENTS} {X.dtype.name}"
     return compared(f"random features: {shape}, one iteration", cases, repeats)
 
 
 class Blocks:
-    """Rows that are made as they are read, the same ones whenever they are."""
+    """Rows generated while they are read, the same ones in every pass."""
 
     def __init__(self, n_rows: int) -> None:
         self.n_blocks = n_rows // STREAM_BLOCK

@@ -1,4 +1,4 @@
-"""The exact NTK against its closed form in plain NumPy, with rows that make trouble."""
+"""The exact NTK against its closed form in plain NumPy, with rows that are numerically hard."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def rows() -> np.ndarray:
 
 
 def plain_ntk(X: np.ndarray, depth: int) -> np.ndarray:
-    """Return the NTK as its formula is usually written down."""
+    """Return the NTK by the textbook formula."""
     norms = np.linalg.norm(X, axis=1)
     unit = X / np.where(norms > 0, norms, 1)[:, None]
     S = K = np.clip(unit @ unit.T, -1, 1)

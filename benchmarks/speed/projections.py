@@ -1,7 +1,6 @@
 """Random Fourier features by every projection, from narrow to wide rows.
 
-The peer is the default projection, orthogonal: what the others save in time, if anything,
-they must not lose in error.
+The peer is the default projection, orthogonal: a faster one should not have a larger error.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ridge regression on 2,048 features, λ chosen from the pass, against scikit-learn's pipelines."""
+"""Ridge regression on 2,048 features, alpha chosen in the same pass, against scikit-learn."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ALPHAS = np.logspace(-3, 3, 10)
 
 
 def run(repeats: int) -> Report:
-    """Return time, memory and test error with one λ given to the peer, and with ten.
+    """Return time, memory and test error with one alpha given to the peer, and with ten.
 
     The peer with ten takes minutes, so it is called once.
     """
@@ -40,13 +40,13 @@ def run(repeats: int) -> Report:
         return make_pipeline(sampler, solver)
 
     features = RandomFourier(Gaussian(lengthscale), n_components=N_COMPONENTS, random_state=0)
-    ours = Case("FeatureRidge, 31 lambdas", "ours", predicting(FeatureRidge(features)), error)
+    ours = Case("FeatureRidge, 31 alphas", "ours", predicting(FeatureRidge(features)), error)
     one = Case("RBFSampler, Ridge", "peer", predicting(peer(Ridge(1.0, solver="cholesky"))), error)
-    ten = Case("RBFSampler, RidgeCV, 10 lambdas", "peer", predicting(peer(RidgeCV(ALPHAS))), error)
+    ten = Case("RBFSampler, RidgeCV, 10 alphas", "peer", predicting(peer(RidgeCV(ALPHAS))), error)
     shape = f"n={N_ROWS} d={N_FEATURES} m={N_COMPONENTS} float32"
     tables = [
-        measure(f"{shape}, one lambda", [ours, one], repeats),
-        measure(f"{shape}, ten lambdas, one call", [ours, ten], 1),
+        measure(f"{shape}, one alpha", [ours, one], repeats),
+        measure(f"{shape}, ten alphas, one call", [ours, ten], 1),
     ]
     name = ours.name
     return Report(

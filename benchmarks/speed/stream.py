@@ -24,13 +24,13 @@ FILE_ROWS = 125_000
 
 
 def run(repeats: int) -> Report:
-    """Return time over that of the two products, and peak memory, for two lengths of the table.
+    """Return the time over that of the two products, and peak memory, for two lengths of the table.
 
-    One call of each: it takes long enough to be told from noise.
+    One call each: it takes long enough for noise not to matter.
     """
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        # Load what is loaded once before memory is measured.
+        # Import and compile before memory is measured.
         warm_up = write(Path(folder) / "warm up", FILE_ROWS // 5)
         machine().fit(TableStream(warm_up, target="y"))
         for n in ROWS:
@@ -82,7 +82,7 @@ def write(folder: Path, n: int) -> Path:
 
 
 def products_seconds(n: int) -> float:
-    """Return the time of X W and Z'Z for ``n`` rows, block by block into ready buffers."""
+    """Return the time of X W and Z'Z for ``n`` rows, block by block into allocated buffers."""
     X = np.ones((BLOCK, N_FEATURES), dtype=np.float32)
     W = np.ones((N_FEATURES, N_COMPONENTS // 2), dtype=np.float32)
     Z = np.random.default_rng(0).standard_normal((BLOCK, N_COMPONENTS), dtype=np.float32)

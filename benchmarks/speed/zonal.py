@@ -1,7 +1,7 @@
 """Zonal features against random Fourier features, and against the passes they need.
 
-The limit is the product with the directions, and then as many passes over the features as
-there are degrees: a multiplication, in place, of a few rows that stay in the cache.
+The limit is the product with the directions, and then one pass over the features for each degree:
+a multiplication, in place, of a few rows that stay in the cache.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..runner import Case, check, measure
 N_ROWS, N_FEATURES, N_COMPONENTS, DEGREE, N_COMPARED = 50_000, 9, 1024, 12, 500
 #: Rows of a product, 4 MB of features, and of the passes over them, 256 kB.
 PRODUCT_ROWS, PASS_ROWS = 1024, 64
-#: The longest time, in limits, and the most memory beside the result.
+#: The longest time, in limits, and the most memory besides the result.
 TIME, MEMORY = 2.0, 64.0
 
 
@@ -58,7 +58,7 @@ def run(repeats: int) -> Report:
 
 
 def product_and_passes(X: np.ndarray) -> Callable[[], np.ndarray]:
-    """Return a function that does the product and the passes on as many threads as the map has."""
+    """Return a function that does the product and the passes on as many threads as the map uses."""
     weights = np.ones((X.shape[1], N_COMPONENTS), dtype=X.dtype)
     factor = np.ones((PASS_ROWS, N_COMPONENTS), dtype=X.dtype)
     result = np.ones((len(X), N_COMPONENTS), dtype=X.dtype)

@@ -1,8 +1,8 @@
 """Ten lines to a kernel machine: random features in a scikit-learn pipeline.
 
 A linear classifier on raw pixels of handwritten digits is good; a kernel is better, and
-random features bring the kernel to the linear classifier. The lengthscale comes from the
-data, and the error of the approximation is measured, not promised.
+random features give the linear classifier the kernel. The lengthscale is estimated from the
+data, and the approximation error is measured.
 """
 
 import sys
@@ -29,10 +29,10 @@ for size in sizes:
     scores.append(model.score(X_test, y_test))
     errors.append(approximation_error(features, X_test))
 
-print(f"linear on {X.shape[1]} pixels: {linear:.1%} of {len(y_test)} test digits are right")
+print(f"linear on {X.shape[1]} pixels: {linear:.1%} accuracy on {len(y_test)} test digits")
 print(f"lengthscale from the data: {features.kernel_.lengthscale:.1f}")
 for size, score, error in zip(sizes, scores, errors, strict=True):
-    print(f"{size:5d} features: {score:.1%} right; {error}")
+    print(f"{size:5d} features: {score:.1%} accuracy; {error}")
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
 Z = features.transform(X_test[:300])

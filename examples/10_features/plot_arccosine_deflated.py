@@ -1,8 +1,8 @@
-"""Leave to chance only what has to be: deflated arc-cosine features.
+"""Sample only what has no closed form: deflated arc-cosine features.
 
 Half of the ReLU function is linear and half of the step function is constant. The kernels
-of those halves are known, and so is the mean of what remains. The deflated map writes all
-of that into ``d + 1`` deterministic columns and spends its random directions on the rest.
+of those halves are known, and so is the mean of the remainder. The deflated map represents
+them exactly by ``d + 1`` deterministic columns and uses its random directions for the rest.
 """
 
 import sys

@@ -1,14 +1,14 @@
 """The earth from 50,000 scattered heights: spherical harmonics as features.
 
-On a sphere in three dimensions every kernel of the angle has exact features: spherical
-harmonics, 2l + 1 columns for degree l. Latitude and longitude become points of the sphere,
-points become 2,500 columns (degrees 0 to 49), and a ridge regression learns heights from them.
-Nothing is random but the choice of the points, and there is neither a seam at 180 degrees nor
-a crowd at the poles.
+On the sphere in three dimensions every zonal kernel has exact features: spherical harmonics,
+2l + 1 columns for degree l. Latitude and longitude become points of the sphere, points become
+2,500 columns (degrees 0 to 49), and a ridge regression learns heights from them. Only the
+choice of the points is random, and there is neither a seam at 180 degrees nor a distortion at
+the poles.
 
 Data: ``sphere_elevation.npz`` with ``lat`` and ``lon`` in degrees and ``value`` in metres, on a
 grid of 20 minutes (``etopo20`` of NOAA's Ferret data sets), in the folder that the environment
-variable ``MERCER_DATA`` names. Where it is not given, the terrain is made up: a random field,
+variable ``MERCER_DATA`` names. Without it the terrain is synthetic: a random field, generated
 by features with random directions.
 """
 
@@ -32,17 +32,17 @@ MEASURED = Path(os.environ.get("MERCER_DATA", ".")) / "sphere_elevation.npz"
 generator = np.random.default_rng(0)
 
 
-def places(lat, lon):
+def coordinates(lat, lon):
     """Return rows (latitude, longitude) of a grid, one latitude after the other."""
     grid = np.meshgrid(lat, lon, indexing="ij")
     return np.column_stack([angles.ravel() for angles in grid]).astype(np.float32)
 
 
 def measured_terrain(size):
-    """Return scattered places and their heights, and latitudes, longitudes, heights of a map."""
+    """Return scattered coordinates and heights, and latitudes, longitudes, heights of a map."""
     with np.load(MEASURED) as file:
         lat, lon, value = file["lat"], file["lon"], file["value"]
-    # The grid crowds at the poles; drawn in this way points are uniform on the sphere.
+    # The grid is denser at the poles; these probabilities make points uniform on the sphere.
     area = np.cos(np.radians(lat.astype(float)))
     drawn = generator.choice(len(value), size, replace=False, p=area / area.sum())
     X, y = np.column_stack([lat, lon])[drawn], value[drawn]
@@ -50,19 +50,19 @@ def measured_terrain(size):
     return X, y, np.unique(lat)[1::3], np.unique(lon)[1::3], height[1::3, 1::3]
 
 
-def made_up_terrain(size):
-    """Return the same of a random field whose degrees fall off as those of the earth."""
+def synthetic_terrain(size):
+    """Return the same for a random field whose spectrum decays like that of the earth."""
     lat, lon = np.arange(-89.5, 90), np.arange(-179.5, 180)
     sine, turn = generator.uniform(-1, 1, size), generator.uniform(-180, 180, size)
     X = np.column_stack([np.degrees(np.arcsin(sine)), turn]).astype(np.float32)
-    rows = SphericalCoordinates().fit_transform(np.concatenate([X, places(lat, lon)]))
+    rows = SphericalCoordinates().fit_transform(np.concatenate([X, coordinates(lat, lon)]))
     waves = GegenbauerFeatures(Laplace(0.5), n_components=600, degree=90, exact=0, random_state=5)
     field = 2500 * waves.fit_transform(rows) @ generator.standard_normal(600) - 1500
     return X, field[:size], lat, lon, field[size:].reshape(len(lat), len(lon))
 
 
-name = "the earth" if MEASURED.is_file() else "a made-up terrain"
-terrain = measured_terrain if MEASURED.is_file() else made_up_terrain
+name = "the earth" if MEASURED.is_file() else "a synthetic terrain"
+terrain = measured_terrain if MEASURED.is_file() else synthetic_terrain
 X, y, lat, lon, height = terrain(POINTS + 10_000)
 train, test = slice(0, POINTS), slice(POINTS, None)
 
@@ -75,10 +75,10 @@ found = model.predict(X[test])
 r2, mae = r2_score(y[test], found), mean_absolute_error(y[test], found)
 degree = model.features_[-1].degree_
 print(f"{name}: {POINTS:,} points, degrees 0 to {degree}, fitted in {seconds:.0f} s")
-print(f"10,000 other points: R2 {r2:.3f}, mean absolute error {mae:.0f} m")
+print(f"10,000 test points: R2 {r2:.3f}, mean absolute error {mae:.0f} m")
 
-fit = model.predict(places(lat, lon)).reshape(height.shape)
-# The columns of degree l have the mean square c_l / (2l + 1) each: coefficients are a spectrum.
+fit = model.predict(coordinates(lat, lon)).reshape(height.shape)
+# Each column of degree l has the mean square c_l / (2l + 1): the coefficients give a spectrum.
 degrees = np.arange(degree + 1)
 shares = zonal_coefficients(kernel, 3, degree) / (2 * degrees + 1)
 starts = np.cumsum(2 * degrees + 1) - 2 * degrees - 1
@@ -96,7 +96,7 @@ figure, panels = plt.subplots(2, 2, figsize=(10.6, 5.6), layout="constrained")
 maps = [
     (f"heights of {name}", height, heights),
     (f"{POINTS:,} scattered points fitted by {COLUMNS:,} harmonics", fit, heights),
-    (f"fit less truth; elsewhere R² {r2:.3f}, mean error {mae:.0f} m", fit - height, errors),
+    (f"fit minus truth; on test points R² {r2:.3f}, MAE {mae:.0f} m", fit - height, errors),
 ]
 for axes, (title, values, style) in zip(panels.flat, maps, strict=False):
     image = axes.imshow(values, extent=(-180, 180, -90, 90), origin="lower", **style)

@@ -1,9 +1,9 @@
 """How many random Fourier features does a Gaussian kernel need?
 
 The error of every random map falls as one over the square root of the number of features.
-What a better draw buys is the constant in front: orthogonal directions with evenly spread
-lengths against independent frequencies, and against scikit-learn's ``RBFSampler``, which
-also spends a random offset where ``RandomFourier`` takes a cosine and a sine.
+Better sampling improves the constant: orthogonal directions with stratified norms, against
+independent frequencies, and against scikit-learn's ``RBFSampler``, which also has a random
+offset where ``RandomFourier`` uses a cosine and a sine.
 """
 
 import sys

@@ -1,9 +1,9 @@
-"""Almost equal rows: where the textbook formula of the NTK loses its digits.
+"""Nearly equal rows: where the textbook formula of the NTK loses accuracy.
 
-The neural tangent kernel is a function of the angle between two rows. The textbook takes
-the angle as the arc cosine of their inner product, and the slope of the arc cosine at 1 is
-infinite: a rounding error of 6e-8 in a float32 product becomes 3e-4 in the angle. mercer
-measures small angles from differences and runs the layers on the angle itself.
+The neural tangent kernel is a function of the angle between two rows. The textbook formula
+takes the arc cosine of their inner product, and the slope of the arc cosine at 1 is infinite:
+a rounding error of 6e-8 in a float32 product becomes 3e-4 in the angle. mercer computes small
+angles from differences of rows, and its recursion over the layers runs on the angle itself.
 """
 
 import sys
@@ -29,7 +29,7 @@ def textbook(X, Y, dtype):
 
 
 def reference(X, Y):
-    """The same for the rows as they are in float64, from angles that keep their digits."""
+    """The same in float64, from accurate angles."""
     X, Y = ([row / np.linalg.norm(row) for row in rows.astype(float)] for rows in (X, Y))
     chord = np.linalg.norm(np.subtract(X, Y), axis=1)
     theta = 2 * np.arctan2(chord, np.linalg.norm(np.add(X, Y), axis=1))
@@ -67,7 +67,7 @@ for name, (error, colour) in wrong.items():
 spacing = np.spacing(np.float32(DEPTH + 1))
 axes.axhline(spacing, color="0.3", linewidth=1, label=f"spacing of float32 at {DEPTH + 1}")
 axes.set(xscale="log", yscale="log", xlabel="angle between the rows", ylabel="error of the kernel")
-axes.set_title(f"NTK of depth {DEPTH} on almost equal rows")
+axes.set_title(f"NTK of depth {DEPTH} on nearly equal rows")
 axes.grid(alpha=0.3)
 axes.legend(loc="upper right")
 

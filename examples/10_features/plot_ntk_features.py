@@ -1,9 +1,9 @@
 """The neural tangent kernel without its matrix: six kinds of features.
 
 The gradient of a finite network is the oldest approximation, and the worst. Random features
-and sketches layer by layer do better. To take the whole kernel at once, as a function of the
-cosine, is better still, and the cost does not depend on the depth: a sketch of a polynomial,
-or Gegenbauer polynomials with their low degrees exact, which do best.
+and sketches layer by layer are better. Best are maps of the whole kernel at once, as a function
+of the cosine, whose cost does not depend on the depth: a sketch of a polynomial, or Gegenbauer
+polynomials with exact low degrees, which have the smallest error.
 """
 
 import sys

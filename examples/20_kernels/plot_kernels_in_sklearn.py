@@ -1,8 +1,7 @@
 """Exact kernels as parameters of scikit-learn's estimators.
 
-A kernel object goes wherever scikit-learn takes a callable kernel. As it is an estimator
-itself, a grid search reaches its parameters by name, and sums and multiples of kernels are
-searched in the same way.
+A kernel object works wherever scikit-learn takes a callable kernel. As it is an estimator
+itself, a grid search reaches its parameters by name, also inside sums and multiples of kernels.
 """
 
 import sys
@@ -27,7 +26,7 @@ search = GridSearchCV(SVC(kernel=Gaussian(), C=10), grid, cv=3).fit(X_train, y_t
 best = search.best_params_["kernel__lengthscale"]
 print(f"median distance {median:.2f}; best lengthscale {best:.2f}")
 
-# A sum of kernels: its parts have names too.
+# A sum of kernels: its parts have parameter names too.
 mixture = SVC(kernel=Gaussian("median") + 0.5 * NTK(depth=1), C=10)
 grid = {"kernel__right__kernel__depth": [1, 2, 3], "kernel__right__scale": [0.1, 1.0]}
 mixed = GridSearchCV(mixture, grid, cv=3).fit(X_train, y_train)
@@ -42,9 +41,9 @@ models = {
     "Gaussian + NTK, searched": mixed.best_estimator_,
 }
 scores = {name: m.fit(X_train, y_train).score(X_test, y_test) for name, m in models.items()}
-spread = {name: np.sqrt(score * (1 - score) / len(y_test)) for name, score in scores.items()}
+error = {name: np.sqrt(score * (1 - score) / len(y_test)) for name, score in scores.items()}
 for name, score in scores.items():
-    print(f"{name:>25}: {score:.1%} ± {spread[name]:.1%} of {len(y_test)} test digits")
+    print(f"{name:>25}: {score:.1%} ± {error[name]:.1%} of {len(y_test)} test digits")
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.8), layout="constrained")
 lengthscales = np.asarray(search.cv_results_["param_kernel__lengthscale"], dtype=float)
@@ -64,11 +63,11 @@ left.minorticks_off()
 left.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
 left.set_title("SVC(kernel=Gaussian())")
 left.grid(alpha=0.3)
-right.errorbar(list(scores.values()), list(scores), xerr=list(spread.values()), fmt="o", capsize=3)
+right.errorbar(list(scores.values()), list(scores), xerr=list(error.values()), fmt="o", capsize=3)
 right.xaxis.set_major_locator(MultipleLocator(0.01))
 right.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
 right.set(xlabel="test accuracy, ± one standard error")
-right.set_title(f"{len(y_train)} digits to learn from")
+right.set_title(f"{len(y_train)} training digits")
 right.margins(x=0.1, y=0.12)
 right.grid(alpha=0.3)
 

@@ -1,9 +1,9 @@
-"""The front door: a table goes in; encoding, kernel, features and ridge parameter are chosen.
+"""The front door: encoding, kernel, features and ridge parameter are chosen from the table.
 
-A made-up table of houses has numbers, a category, a date and missing entries. One call of
+A synthetic table of houses has numbers, a category, a date and missing values. One call of
 ``fit`` encodes it, compares kernels on a sample, learns, and reports what it chose and what
-to expect on new rows. On the left predictions for rows that it never saw, with error bars;
-on the right the scores that were expected beside those that new rows gave.
+to expect on new rows. Left: predictions for held-out rows with error bars. Right: the scores
+that ``fit`` expected, and those on the held-out rows.
 """
 
 import sys

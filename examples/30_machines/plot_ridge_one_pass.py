@@ -1,10 +1,10 @@
-"""Ridge regression on features: one pass, its own ridge parameter, and error bars.
+"""Ridge regression on features: one pass, a chosen ridge parameter, and error bars.
 
 A machine never holds the features of all rows: it adds up their products block by block.
-From the same sums come the coefficients for every ridge parameter, the score by which one
-is chosen, and the uncertainty of every prediction. On the left the predictions and their
-error bars stand beside those of an exact Gaussian process, on the right the score that
-chose the ridge parameter beside the error on new rows, which it never saw.
+The same sums give the coefficients for every ridge parameter, the score by which one is
+chosen, and the uncertainty of every prediction. Left: predictions and error bars, and those of
+an exact Gaussian process. Right: the score that chose the ridge parameter, and the error on
+held-out rows.
 """
 
 import sys
@@ -24,7 +24,7 @@ NOISE = 0.2
 
 
 def signal(x):
-    """Return what is to be learnt."""
+    """Return the true function."""
     return np.sin(2 * x) * np.exp(-(x**2) / 8)
 
 
@@ -44,15 +44,15 @@ exact_mean, exact_std = process.fit(X, y - y.mean()).predict(grid, return_std=Tr
 
 solution = model.solution_
 print(f"{len(X)} rows in 5 blocks, {solution.coef.shape[0]} features, method {solution.method}")
-print(f"ridge parameter {model.alpha_:.3g} of {len(solution.lams)} candidates")
+print(f"ridge parameter {model.alpha_:.3g} of {len(solution.alphas)} candidates")
 print(f"degrees of freedom {solution.degrees_of_freedom[0]:.1f}")
 print(f"noise {noise**0.5:.3f} estimated, {NOISE} true")
 
 new = generator.uniform(-4, 4, (2000, 1))
 truth = signal(new[:, 0]) + NOISE * generator.standard_normal(2000)
 errors = [
-    ((FeatureRidge(features, alpha=lam).fit(X, y).predict(new) - truth) ** 2).mean()
-    for lam in solution.lams
+    ((FeatureRidge(features, alpha=alpha).fit(X, y).predict(new) - truth) ** 2).mean()
+    for alpha in solution.alphas
 ]
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
@@ -65,9 +65,9 @@ for sign in (-2, 0, 2):
 left.set(xlabel="x", ylabel="y", title="predictions and their error bars")
 left.legend(loc="upper right", fontsize=8)
 right.loglog(
-    solution.lams, solution.scores[:, 0], "o-", markersize=3, label="score (no second pass)"
+    solution.alphas, solution.scores[:, 0], "o-", markersize=3, label="score (no second pass)"
 )
-right.loglog(solution.lams, errors, "--", label="error on new rows")
+right.loglog(solution.alphas, errors, "--", label="error on new rows")
 right.axvline(model.alpha_, color="0.5", lw=1, label="chosen")
 right.set(
     xlabel="ridge parameter", ylabel="mean squared error", title="choice of the ridge parameter"
