@@ -85,7 +85,7 @@ def draw_memory():
     for size in sizes:
 
         def numpy_map(X=rows[:size]):
-            P = X.astype(np.float32) @ features.weights_.astype(np.float32)
+            P = X.astype(np.float32) @ features.frequencies_.astype(np.float32)
             return np.hstack([np.cos(P), np.sin(P)]) / np.float32(128**0.5)
 
         by_hand.append(beside_output(numpy_map))
@@ -137,7 +137,7 @@ def draw_nested():
     X = np.zeros((2, 2))
     before = 0
     for axes, size in zip(panels, (16, 32, 64), strict=True):
-        W = RandomFourier(Gaussian(), n_components=2 * size, random_state=0).fit(X).weights_
+        W = RandomFourier(Gaussian(), n_components=2 * size, random_state=0).fit(X).frequencies_
         axes.plot(*W[:, :before], "o", color="0.6", label="as in the smaller map")
         axes.plot(*W[:, before:], "o", color="tab:blue", label="new")
         axes.set(xlim=(-3.6, 3.6), ylim=(-3.6, 3.6), aspect="equal")

@@ -98,7 +98,7 @@ def chi_radii():
         grams = {"chi": [], "fixed": []}
         for seed in range(400):
             features = RandomFourier(kernel, n_components=4 * d, random_state=seed).fit(X)
-            W = features.weights_
+            W = features.frequencies_
             for name, radii in (("chi", W), ("fixed", W / np.linalg.norm(W, axis=0) * d**0.5)):
                 Z = np.hstack([np.cos(X @ radii), np.sin(X @ radii)]) / np.sqrt(W.shape[1])
                 grams[name].append(Z @ Z.T)

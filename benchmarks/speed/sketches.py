@@ -82,7 +82,7 @@ def ntk(X: np.ndarray) -> list[Case]:
 
 def products_and_transforms(features: Any, X: np.ndarray) -> Callable[[], Any]:
     """Return a function that does the matrix products and real transforms, and no more."""
-    widths = [layer._relu.weights.shape for layer in features.layers_._layers]
+    widths = [layer._relu.matrix.shape for layer in features.layers_._layers]
     weights = [np.ones(shape, dtype=np.float32) for shape in widths]
     hidden = [X, np.ones((len(X), PART), dtype=np.float32)]
     buffers = [np.ones((len(X), shape[1]), dtype=np.float32) for shape in widths]

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from .._array import is_sparse
+from .._registry import storable
 from .base import Kernel
 from .lengthscale import RowSummary
 
 
+@storable
 class OnColumns(Kernel):
     r"""A kernel that looks at some columns only: :math:`k(x_S, y_S)`.
 

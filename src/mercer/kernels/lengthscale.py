@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._array import as_floating, is_sparse, namespace
+from .._registry import storable
 from ..engine.sample import RowSample
 from ..ops.distances import manhattan_distances, squared_distances
 from ..ops.norms import row_norms
@@ -16,6 +17,7 @@ from ..ops.norms import row_norms
 SAMPLE_ROWS = 1000
 
 
+@storable
 class RowSummary:
     """What lengthscale rules need to know of the rows seen so far.
 

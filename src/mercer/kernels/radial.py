@@ -13,6 +13,7 @@ import numpy as np
 from scipy import special
 
 from .._array import as_floating, frozen, like, namespace
+from .._registry import storable
 from ..ops.gegenbauer import log_harmonics
 from .base import Kernel
 from .dot_product import Exponential
@@ -30,6 +31,7 @@ LARGEST_DEGREE = 40
 NETWORK_DEGREE, WIDE_DEGREE, WIDE = 8, 12, 64
 
 
+@storable
 class AngularSeries:
     """h_l(r) = √c_l r^power for rows that are not zero: one value a degree.
 
@@ -61,6 +63,7 @@ class AngularSeries:
         return scale[:, None] * like(norms, self._roots)[None, :]
 
 
+@storable
 class PowerSeriesRadial:
     """h_(l, i)(r) = √(a_j μ(l, j)) r^j with j = l + 2i, times exp(-r²/2) if damped.
 
@@ -122,6 +125,7 @@ class PowerSeriesRadial:
         return values @ like(r, self._constants)
 
 
+@storable
 class GivenRadial:
     """The radial functions of a :class:`GeneralizedZonal` kernel."""
 
@@ -137,6 +141,7 @@ class GivenRadial:
         )
 
 
+@storable
 class RadialFunctions:
     """A series as the function ``h(l, r)`` of a :class:`GeneralizedZonal` kernel."""
 

@@ -112,4 +112,3 @@ class ReluLayer:
             place = np.empty((X.shape[0], self._n_step), dtype=P.dtype) if is_numpy(X) else None
             return arccosine.constant_and_sign(P, xp, place)
         return arccosine.plain(P, 0, xp)
-

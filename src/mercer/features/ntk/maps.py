@@ -217,9 +217,7 @@ class NTKFeatures(_NetworkFeatures):
         sizes, single = LayerSizes(n_relu, n_step, m - n_relu), self.n_components == 1
         if method == "sketch":
             degree = 8 if self.degree is None else self.degree
-            return SketchLayers(
-                stream, n_features_in, self.depth, sizes, single, degree=degree
-            )
+            return SketchLayers(stream, n_features_in, self.depth, sizes, single, degree=degree)
         sampling = self.sampling
         if sampling == "auto":
             sampling = "orthogonal" if improved else "gaussian"

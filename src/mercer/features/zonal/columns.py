@@ -40,7 +40,6 @@ class ColumnOptions(NamedTuple):
 
 
 @storable
-
 class ZonalColumns:
     """Features whose inner products are Σ_l ⟨h_l(|x|), h_l(|y|)⟩ P_l(cos) on average.
 
