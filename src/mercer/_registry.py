@@ -1,4 +1,4 @@
-"""The seam to model files: classes whose objects may be stored in one say so themselves.
+"""The seam to model files: classes that may be stored in one say so where they are defined.
 
 The list is closed: a class that is not registered is refused, when a file is written as when it
 is read. It is keyed by module and name, so that two classes of one name are not confused.

@@ -105,7 +105,7 @@ def test_more_components_begin_with_the_same_directions(method):
     few = ArcCosineFeatures(n_components=20, method=method, random_state=1).fit(X)
     many = ArcCosineFeatures(n_components=90, method=method, random_state=1).fit(X)
     size = few.projection_.size
-    assert few.projection_.weights == pytest.approx(many.projection_.weights[:, :size], abs=1e-13)
+    assert few.projection_.matrix == pytest.approx(many.projection_.matrix[:, :size], abs=1e-13)
 
 
 def test_rows_at_the_end_of_float32():

@@ -58,7 +58,7 @@ def test_more_components_begin_with_the_same_frequencies(projection):
     X = np.zeros((1, 64))
     few = RandomFourier(n_components=100, projection=projection, random_state=3).fit(X)
     many = RandomFourier(n_components=400, projection=projection, random_state=3).fit(X)
-    assert few.weights_ == pytest.approx(many.weights_[:, :50], abs=1e-14)
+    assert few.frequencies_ == pytest.approx(many.frequencies_[:, :50], abs=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_lengthscale_only_scales_the_frequencies():
     X = np.random.default_rng(0).standard_normal((50, 4))
     one = RandomFourier(Gaussian(1.0), random_state=0).fit(X)
     fitted = RandomFourier(Gaussian("median"), random_state=0).fit(X)
-    assert fitted.weights_ == pytest.approx(one.weights_ / fitted.kernel_.lengthscale)
+    assert fitted.frequencies_ == pytest.approx(one.frequencies_ / fitted.kernel_.lengthscale)
     assert RandomFourier(random_state=0).fit(X).kernel_.lengthscale == 1.0
     assert fitted.kernel.lengthscale == "median"
 
@@ -112,9 +112,9 @@ def test_diagonal_is_exact_for_an_even_number_of_features():
 
 def test_a_refit_with_another_width_starts_over():
     features = RandomFourier(n_components=8, random_state=0)
-    first = features.fit(np.zeros((2, 3))).weights_
-    assert features.fit(np.zeros((2, 5))).weights_.shape == (5, 4)
-    assert np.array_equal(features.fit(np.zeros((2, 3))).weights_, first)
+    first = features.fit(np.zeros((2, 3))).frequencies_
+    assert features.fit(np.zeros((2, 5))).frequencies_.shape == (5, 4)
+    assert np.array_equal(features.fit(np.zeros((2, 3))).frequencies_, first)
 
 
 def test_error_falls_like_the_root_of_the_dimension():

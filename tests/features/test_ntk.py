@@ -106,7 +106,7 @@ def test_gradients_are_those_of_the_network():
     """Central differences of the network's output with respect to every weight."""
     X = np.random.default_rng(0).standard_normal((2, 3))
     features = GradientFeatures(depth=2, width=3, random_state=0).fit(X)
-    weights = [w.copy() for w in features.weights_]
+    weights = [w.copy() for w in features.network_weights_]
 
     def output(x):
         for w in weights[:-1]:

@@ -3,6 +3,7 @@
 import json
 import os
 import stat
+import sys
 
 import numpy as np
 import pandas as pd
@@ -23,13 +24,16 @@ from mercer import (
     KernelClassifier,
     KernelRegressor,
     Matern,
+    NTKFeatures,
+    PolynomialSketch,
     ProductLaplace,
     RandomFourier,
     TableEncoder,
 )
+from mercer._registry import storable
 from mercer.io import ModelFileError
+from mercer.io.classes import SCIKIT_LEARN, class_of
 from mercer.io.model_file import checksum
-from mercer.io.structure import CLASSES, class_of
 
 X = np.random.default_rng(0).standard_normal((80, 4)).astype(np.float32)
 Y = np.sin(X[:, 0]).astype(float)
@@ -158,9 +162,52 @@ def test_what_is_not_on_the_list_cannot_be_saved(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["m.mercer"]
 
 
-def test_every_class_on_the_list_exists():
-    for name in CLASSES:
-        assert class_of(name).__name__ == name
+def test_every_class_of_scikit_learn_on_the_list_exists():
+    for module, names in SCIKIT_LEARN.items():
+        for name in names:
+            assert class_of(f"{module}:{name}").__name__ == name
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "antigravity:fly",
+        "this:s",
+        "os:system",
+        "sklearn.dummy:DummyClassifier",
+        "sklearn.preprocessing:FunctionTransformer",
+        "mercer.__main__:main",
+        "mercer_of_another:Gaussian",
+        "mercer:save",
+        "mercer.io.model_file:save",
+        "mercer.kernels.base:Kernel",
+        "mercer.kernels.gaussian:Laplace",
+        "Gaussian",
+        ":",
+        7,
+        None,
+    ],
+)
+def test_a_name_that_is_not_on_the_list_is_refused_and_its_module_is_not_imported(key):
+    before = set(sys.modules)
+    with pytest.raises(ModelFileError, match="not on the list"):
+        class_of(key)
+    assert set(sys.modules) == before
+
+
+def test_a_class_of_the_same_name_elsewhere_is_refused(tmp_path):
+    other = type("Gaussian", (Gaussian,), {"__module__": "elsewhere"})
+    with pytest.raises(ModelFileError, match=r"elsewhere\.Gaussian"):
+        mercer.save(other(1.0), tmp_path / "m.mercer")
+
+
+def test_a_stranger_s_class_can_be_registered(tmp_path):
+    @storable
+    class Doubled(Gaussian):
+        """A kernel that another package might have."""
+
+    mercer.save(Doubled(3.0), tmp_path / "m.mercer")
+    assert type(mercer.load(tmp_path / "m.mercer")) is Doubled
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
@@ -221,11 +268,16 @@ def forged(path, change):
         (lambda s, a: s.update(version=99), "newer than this version reads"),
         (lambda s, a: s.update(version="x"), "structure cannot be read"),
         (lambda s, a: s.update(model={"object": "os.system", "state": {}}), "not on the list"),
-        (lambda s, a: s.update(model={"object": "Popen", "state": {}}), "not on the list"),
+        (
+            lambda s, a: s.update(model={"object": "subprocess:Popen", "state": {}}),
+            "not on the list",
+        ),
+        (lambda s, a: s.update(version=1), "older than this version"),
+        (lambda s, a: s.update(model={"generator": {"dict": [["bit_generator", "X"]]}}), "'X'"),
         (lambda s, a: s.update(model={"pickle": "gASVLg=="}), "unknown"),
         (lambda s, a: s["model"]["state"].update(__class__="x"), "__class__"),
         (lambda s, a: s.update(model={"array": "gone", "order": "C"}), "gone"),
-        (lambda s, a: s.update(model={"drawn": "FeatureRidge", "recipe": {}}), "cannot be drawn"),
+        (lambda s, a: s.update(model={"drawn": s["model"]}), "FeatureRidge cannot be drawn"),
         (lambda s, a: s.pop("model"), "model"),
         (lambda s, a: a.clear(), "not a model"),
         (lambda s, a: s.update(model={}), "not a model"),
@@ -243,18 +295,76 @@ def test_a_recipe_cannot_ask_for_all_memory(tmp_path):
     path = tmp_path / "m.mercer"
     mercer.save(FOURIER.fit(X), path, compact=True)
 
-    def enlarge(structure, arrays):
-        pairs = structure["model"]["recipe"]["parameters"]["dict"]
-        next(pair for pair in pairs if pair[0] == "n_components")[1] = 10**12
+    def enlarged(change):
+        mercer.save(FOURIER.fit(X), path, compact=True)
+        forged(path, lambda structure, arrays: change(structure["model"]["drawn"]["state"]))
+        with pytest.raises(ModelFileError, match="too large"):
+            mercer.load(path)
 
-    forged(path, enlarge)
-    with pytest.raises(ModelFileError, match="too large"):
+    enlarged(lambda recipe: put(recipe["parameters"], "n_components", 10**12))
+    scalar = {"scalar": 10**12, "dtype": "int64"}
+    enlarged(lambda recipe: put(recipe["parameters"], "n_components", scalar))
+    enlarged(lambda recipe: put(recipe["state"], "n_features_in_", 10**12))
+    enlarged(lambda recipe: recipe.update(n_drawn=10**12))
+    # Few numbers are said to be drawn, and many would be.
+    enlarged(lambda recipe: put(recipe["parameters"], "n_components", 10**6))
+
+    def both(recipe):
+        put(recipe["parameters"], "n_components", 10**8)
+        recipe["n_drawn"] = 2**27
+
+    enlarged(both)
+
+
+def test_a_recipe_sets_what_a_map_learns_and_nothing_else(tmp_path):
+    path = tmp_path / "m.mercer"
+    mercer.save(FOURIER.fit(X), path, compact=True)
+
+    def change(structure, arrays):
+        structure["model"]["drawn"]["state"]["state"]["dict"].append(["transform", 1])
+
+    forged(path, change)
+    with pytest.raises(ModelFileError, match="sets 'transform'"):
         mercer.load(path)
+
+
+def put(node, name, value):
+    """Set an entry of a stored dictionary."""
+    next(pair for pair in node["dict"] if pair[0] == name)[1] = value
+
+
+@pytest.mark.parametrize(
+    ("features", "width"),
+    [
+        (PolynomialSketch(degree=3, n_components=2048, random_state=0), 30_000),
+        (NTKFeatures(3, n_components=4096, degree=16, random_state=0), 784),
+        (RandomFourier(n_components=2**15, projection="fastfood", random_state=0), 2**13),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_compact_file_that_saves_can_be_loaded(features, width, tmp_path):
+    rows = np.cos(np.arange(3.0 * width)).reshape(3, width)
+    features = features.fit(rows)
+    mercer.save(features, tmp_path / "m.mercer", compact=True)
+    assert (tmp_path / "m.mercer").stat().st_size < 20_000
+    loaded = mercer.load(tmp_path / "m.mercer")
+    assert np.array_equal(loaded.transform(rows), features.transform(rows))
+
+
+def test_a_map_that_is_too_large_to_be_drawn_again_is_refused_when_it_is_saved(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr("mercer.features.recipe.LARGEST_DRAW", 1000)
+    model = MODELS["dual"]()
+    with pytest.raises(ModelFileError, match=r"features_? cannot be saved: .*compact=False"):
+        mercer.save(model, tmp_path / "m.mercer", compact=True)
+    mercer.save(model, tmp_path / "m.mercer")
+    assert np.array_equal(mercer.load(tmp_path / "m.mercer").predict(X), model.predict(X))
 
 
 def test_deep_nesting_is_refused(tmp_path):
     path = tmp_path / "m.mercer"
-    text = '{"version": 1, "model": ' + "[" * 100_000 + "]" * 100_000 + "}"
+    text = '{"version": 2, "model": ' + "[" * 100_000 + "]" * 100_000 + "}"
     arrays = {"a": np.zeros(1)}
     save_file(arrays, str(path), metadata={"mercer": text, "sha256": checksum(text, arrays)})
     with pytest.raises(ModelFileError):
@@ -319,7 +429,25 @@ def test_small_files_cannot_ask_for_much(node, tmp_path):
     assert value.nbytes < 100
 
 
-def test_generators_of_unfitted_estimators_are_refused(tmp_path):
-    features = RandomFourier(random_state=np.random.default_rng(0))
-    with pytest.raises(ValueError, match="give an integer"):
+@pytest.mark.parametrize("compact", [False, True])
+@pytest.mark.parametrize("make", [np.random.RandomState, np.random.default_rng])
+def test_a_fitted_machine_whose_map_has_a_generator_can_be_saved(make, compact, tmp_path):
+    features = RandomFourier(Gaussian(2.0), n_components=16, random_state=make(0))
+    model = FeatureRidge(features).fit(X, Y)
+    mercer.save(model, tmp_path / "m.mercer", compact=compact)
+    assert np.array_equal(mercer.load(tmp_path / "m.mercer").predict(X), model.predict(X))
+
+
+BIT_GENERATORS = ["MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"]
+
+
+@pytest.mark.parametrize("name", BIT_GENERATORS)
+def test_an_unfitted_map_keeps_its_generator_and_where_it_stands(name, tmp_path):
+    for kind in (np.random.Generator, np.random.RandomState):
+        generator = kind(getattr(np.random, name)(3))
+        generator.normal(size=5)
+        features = RandomFourier(n_components=8, random_state=generator)
         mercer.save(features, tmp_path / "m.mercer")
+        loaded = mercer.load(tmp_path / "m.mercer")
+        assert type(loaded.random_state) is kind
+        assert loaded.fit(X).seed_ == features.fit(X).seed_

@@ -38,7 +38,7 @@ def test_structured_projections_are_their_matrices(kind, d, size):
     projection = kind(Stream(0), d, size, radii)
     W = matrix_of(projection)
     X = np.random.default_rng(0).standard_normal((6, d))
-    assert projection.weights == pytest.approx(W, abs=1e-12)
+    assert projection.matrix == pytest.approx(W, abs=1e-12)
     assert projection.project(X, np) == pytest.approx(X @ W, abs=1e-11)
     out = np.empty((6, size + 3))
     result = projection.project(X, np, out[:, 2:-1])
@@ -50,8 +50,8 @@ def test_structured_projections_are_their_matrices(kind, d, size):
 
 @pytest.mark.parametrize("kind", [HadamardProjection, FastfoodProjection])
 def test_structured_projections_are_nested(kind):
-    many = kind(Stream(2), 64, 200, np.ones(200)).weights
-    few = kind(Stream(2), 64, 70, np.ones(70)).weights
+    many = kind(Stream(2), 64, 200, np.ones(200)).matrix
+    few = kind(Stream(2), 64, 70, np.ones(70)).matrix
     assert few == pytest.approx(many[:, :70])
 
 
@@ -70,4 +70,4 @@ def test_dense_projection_multiplies_dense_and_sparse_rows():
     single = projection.project(X.astype(np.float32), np)
     assert single.dtype == np.float32
     with pytest.raises(ValueError, match="read-only"):
-        projection.weights[0, 0] = 1.0
+        projection.matrix[0, 0] = 1.0

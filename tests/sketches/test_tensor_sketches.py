@@ -206,3 +206,9 @@ def test_low_degrees_of_a_series_are_exact_where_they_fit():
     sketch = SeriesSketch(Stream(0), 4, 40, np.asarray([0.5, 2.0, 0.0]))
     Z = sketch.sketch(X, np)
     assert Z @ Z.T == pytest.approx(0.5 + 2.0 * X @ X.T)
+
+
+def test_a_series_without_terms_has_empty_columns():
+    sketch = SeriesSketch(Stream(0), 4, 6, np.zeros(3))
+    assert np.array_equal(sketch.sketch(X, np), np.zeros((2, 6)))
+    assert sketch.sketch(X.astype(np.float32), np).dtype == np.float32

@@ -9,6 +9,7 @@ import scipy.sparse
 
 from .._array import is_sparse, namespace, to_numpy
 from .._random import Stream
+from .._registry import storable
 from .blocks import row_width
 
 #: Numbers that a sample may hold, however wide its rows are. Not the memory budget decides: what
@@ -16,6 +17,7 @@ from .blocks import row_width
 ENTRIES = 5_000_000
 
 
+@storable
 class RowSample:
     """The rows of smallest random key: each row of the stream draws one, in order.
 

@@ -133,7 +133,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         self._seen = None
         self.n_features_in_ = int(X.shape[1])
-        vars(self).pop("feature_names_in_", None)
+        self.__dict__.pop("feature_names_in_", None)
         self._fit_rows(X, check=False)
         self._seen = RowsSeen()
         return self
@@ -230,7 +230,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             What limits the draw.
         """
         made: FeatureMap = checked(cls(**parameters))
-        vars(made).update(state)
+        made.__dict__.update(state)
         made._draw_all(budget)
         made._seen = RowsSeen()
         return made
@@ -253,7 +253,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             self.seed_ = seed_of(self.get_params(deep=False).get("random_state", 0))
         if isinstance(self, LearnsFromRows) and looks:
             with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-                vars(self).update(self.learn_from(seen.known()))
+                self.__dict__.update(self.learn_from(seen.known()))
         self._draw_all(DrawBudget())
         self._seen = seen
 
@@ -261,7 +261,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Set everything that seed, kernel and number of columns lead to."""
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             drawn = self._draw(Stream(self.seed_, budget=budget), self.n_features_in_)
-        vars(self).update({"traits_": MapTraits(), **drawn})
+        self.__dict__.update({"traits_": MapTraits(), **drawn})
         self.n_drawn_ = budget.spent
         row = np.zeros((1, self.n_features_in_))
         self.n_features_out_ = int(self.map_block(row, namespace(row)).shape[1])

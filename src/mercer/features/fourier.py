@@ -167,15 +167,16 @@ class RandomFourier(FeatureMap):
         if not hasattr(kernel, "spectral_radii"):
             return "gaussian", self._independent(stream, n_features_in, size)
         name = "orthogonal" if self.projection == "auto" else self.projection
-        u = draw_probabilities(stream.child("radii"), size, self.stratified)
         directions = stream.child("directions")
-        if name in STRUCTURED:
-            # A frequency of the padded space, cut to the first coordinates, has the law of
-            # the space itself: the marginals of normal and t vectors are normal and t.
-            radii = kernel.spectral_radii(u, padded_length(n_features_in))
-            return name, STRUCTURED[name](directions, n_features_in, size, radii)
-        radii = kernel.spectral_radii(u, n_features_in)
-        return name, DenseProjection(DENSE[name](directions, n_features_in, size) * radii)
+        if name in DENSE:
+            unit = DENSE[name](directions, n_features_in, size)
+            u = draw_probabilities(stream.child("radii"), size, self.stratified)
+            return name, DenseProjection(unit * kernel.spectral_radii(u, n_features_in))
+        u = draw_probabilities(stream.child("radii"), size, self.stratified)
+        # A frequency of the padded space, cut to the first coordinates, has the law of the
+        # space itself: the marginals of normal and t vectors are normal and t.
+        radii = kernel.spectral_radii(u, padded_length(n_features_in))
+        return name, STRUCTURED[name](directions, n_features_in, size, radii)
 
     def _independent(self, stream: Stream, n_features_in: int, size: int) -> Projection:
         """Return independent frequencies, of a kernel that is not isotropic."""

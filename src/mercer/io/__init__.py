@@ -1,8 +1,8 @@
 """Files: models, checkpoints, and tables that are larger than memory."""
 
 from .checkpoint import fit_resumable
+from .errors import ModelFileError
 from .model_file import load, save
-from .structure import ModelFileError
 from .tables import TableStream
 
 __all__ = ["ModelFileError", "TableStream", "fit_resumable", "load", "save"]

@@ -11,10 +11,11 @@ import numpy as np
 
 from .._words import did_you_mean
 from .atomic import replacing
-from .structure import ModelFileError, Packer, Unpacker
+from .errors import ModelFileError
+from .structure import Packer, Unpacker
 
-#: The version of the format that is written, and the newest that is read.
-FORMAT = 1
+#: The version of the format that is written, and the only one that is read.
+FORMAT = 2
 #: What goes wrong when a file is not what it says.
 DAMAGE = (
     ArithmeticError,
@@ -43,9 +44,10 @@ def save(model: Any, path: str | Path, *, compact: bool = False) -> None:
     path : str or Path
         The file; by custom it ends in ``.mercer``.
     compact : bool, default=False
-        Leave out what only further learning and error bars need (sums of products, rows kept
-        for calibration), and keep random maps as seed and shape: kilobytes instead of
-        megabytes. Predictions and probabilities stay the same.
+        Leave out what only further learning and error bars need (sums of products, rows held
+        out for calibration), and keep random maps as seed and shape: kilobytes instead of
+        megabytes. Predictions and probabilities stay the same. Maps of more than a gigabyte of
+        random numbers are refused: ``load`` would not draw them again.
 
     Examples
     --------
@@ -68,7 +70,7 @@ def save(model: Any, path: str | Path, *, compact: bool = False) -> None:
 def load(path: str | Path) -> Any:
     """Return the model that a file holds.
 
-    No code of the file is run: it names classes of a fixed list, and holds numbers and texts.
+    No code of the file is run: it names classes of a closed list, and holds numbers and strings.
 
     Parameters
     ----------
@@ -137,6 +139,11 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         version = int(content["version"])
     except DAMAGE as error:
         raise ModelFileError(f"{path} is damaged: its structure cannot be read.") from error
+    if version < FORMAT:
+        raise ModelFileError(
+            f"{path} was written in format {version}, older than this version of mercer reads "
+            f"({FORMAT}); fit the model again and save it."
+        )
     if version > FORMAT:
         raise ModelFileError(
             f"{path} was written by mercer {content.get('mercer')} in format {version}, newer than "

@@ -1,7 +1,8 @@
 """Fitted estimators as plain structure and arrays, and back: no pickle, no code.
 
-Everything that may stand in a model file is listed here: plain values, arrays, and the objects
-of :data:`CLASSES`. Whatever else is met is refused, when a file is written as when it is read.
+Everything that may be stored in a model file is listed here: plain values, arrays, random
+generators, and the objects of a closed list of classes. Whatever else is met is refused, when a
+file is written as when it is read.
 """
 
 from __future__ import annotations
@@ -9,111 +10,32 @@ from __future__ import annotations
 import datetime
 import math
 from collections import Counter
-from importlib import import_module
+from functools import singledispatchmethod
 from typing import Any
 
 import numpy as np
 
-#: The classes whose objects may stand in a file, by the modules they live in.
-MODULES = {
-    "mercer.machines.regressor": ("FeatureRidge",),
-    "mercer.machines.classifier": ("FeatureRidgeClassifier",),
-    "mercer.machines.kernel_regressor": ("KernelRegressor",),
-    "mercer.machines.kernel_classifier": ("KernelClassifier",),
-    "mercer.machines.irkm": ("IRKMClassifier", "IRKMRegressor"),
-    "mercer.machines.rfm": ("RFMClassifier", "RFMRegressor"),
-    "mercer.machines.standardized": ("Scales",),
-    "mercer.machines.weighted_fits": ("FourierFunctions", "KernelFunctions"),
-    "mercer.machines.weights": ("ColumnWeights", "Metric"),
-    "mercer.machines.learner_report": ("LearnerReport",),
-    "mercer.machines.report": ("FitReport",),
-    "mercer.machines.choosing": ("Method",),
-    "mercer.machines.solving": ("FewRows", "KernelRows"),
-    "mercer.solvers.ridge": ("Solution",),
-    "mercer.solvers.statistics": ("Moments", "RidgeStatistics"),
-    "mercer.engine.moments": ("ColumnMoments",),
-    "mercer.engine.sample": ("RowSample",),
-    "mercer._random": ("Stream",),
-    "mercer.features.fourier": ("RandomFourier",),
-    "mercer.features.ntk.maps": ("NNGPFeatures", "NTKFeatures"),
-    "mercer.features.ntk.baselines": ("GradientFeatures", "TensorNTKFeatures"),
-    "mercer.features.ntk.layers": ("ProcessLayers", "RandomLayers", "SketchLayers"),
-    "mercer.features.polynomial": ("DotProductSketch", "PolynomialSketch"),
-    "mercer.features.zonal.gegenbauer": ("GegenbauerFeatures",),
-    "mercer.features.product": ("ProductFeatures",),
-    "mercer.preprocessing.spherical": ("SphericalCoordinates",),
-    "mercer.features.zonal.columns": ("ZonalColumns",),
-    "mercer.features.zonal.region": ("Region",),
-    "mercer.kernels.columns": ("OnColumns",),
-    "mercer.kernels.radial": (
-        "AngularSeries",
-        "GivenRadial",
-        "PowerSeriesRadial",
-        "RadialFunctions",
-    ),
-    "mercer.kernels.series": ("PowerSeries",),
-    "mercer.kernels.zonal": ("DotProduct", "GeneralizedZonal", "Zonal"),
-    "mercer.sketches.count_sketch": ("CountSketch",),
-    "mercer.sketches.poly_sketch": ("PolyChain", "PolyTree"),
-    "mercer.sketches.product_sketch": ("ProductSketch",),
-    "mercer.sketches.relu_layer": ("ReluLayer",),
-    "mercer.sketches.series_sketch": ("SeriesSketch",),
-    "mercer.sketches.tensor_sketch": ("TensorSketch",),
-    "mercer.sketches.tensor_srht": ("TensorSRHT",),
-    "mercer.features.arccosine": ("ArcCosineFeatures",),
-    "mercer.features.exact": ("KernelColumns",),
-    "mercer.preprocessing.encoder": ("TableEncoder",),
-    "mercer.preprocessing.encoding": ("Encoding",),
-    "mercer.preprocessing.scaling": ("Scaling",),
-    "mercer.preprocessing.table_summary": ("TableSummary",),
-    "mercer.kernels.lengthscale": ("RowSummary",),
-    "mercer.sketches.projection": ("DenseProjection",),
-    "mercer.sketches.hadamard": ("HadamardProjection",),
-    "mercer.sketches.fastfood": ("FastfoodProjection",),
-    "mercer.kernels.gaussian": ("Gaussian",),
-    "mercer.kernels.laplace": ("Laplace", "ProductLaplace"),
-    "mercer.kernels.matern": ("Matern",),
-    "mercer.kernels.dot_product": ("Exponential", "Polynomial"),
-    "mercer.kernels.relu": ("ArcCosine", "NNGP", "NTK"),
-    "mercer.kernels.algebra": ("Sum", "Product", "Scaled"),
-    "sklearn.pipeline": ("Pipeline", "FeatureUnion"),
-    "sklearn.compose": ("ColumnTransformer",),
-    "sklearn.preprocessing": (
-        "MaxAbsScaler",
-        "MinMaxScaler",
-        "Normalizer",
-        "OneHotEncoder",
-        "OrdinalEncoder",
-        "PolynomialFeatures",
-        "QuantileTransformer",
-        "RobustScaler",
-        "StandardScaler",
-    ),
-    "sklearn.impute": ("SimpleImputer",),
-    "sklearn.decomposition": ("PCA", "TruncatedSVD"),
-    "sklearn.feature_selection": ("VarianceThreshold",),
-}
-CLASSES = {name: module for module, names in MODULES.items() for name in names}
-#: Kinds of arrays that are stored as they are; texts and objects go into the structure.
+from .._registry import HasStoredState
+from ..features import FeatureMap
+from ..features.recipe import Recipe
+from .classes import class_of, key_of
+from .errors import ModelFileError
+
+__all__ = ["ModelFileError", "Packer", "Unpacker"]
+
+#: Kinds of arrays that are stored as they are; strings and objects go into the structure.
 STORED_KINDS = "biuf"
-
-
-class ModelFileError(ValueError):
-    """A model file that cannot be written, or cannot be trusted.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import mercer
-    >>> path = Path(tempfile.mkdtemp()) / "damaged.mercer"
-    >>> _ = path.write_text("not a model")
-    >>> try:
-    ...     mercer.load(path)
-    ... except mercer.io.ModelFileError as error:
-    ...     print("is not a model file" in str(error))
-    True
-    """
+#: Random bit generators of NumPy, by name.
+BIT_GENERATORS = {
+    kind.__name__: kind
+    for kind in (
+        np.random.MT19937,
+        np.random.PCG64,
+        np.random.PCG64DXSM,
+        np.random.Philox,
+        np.random.SFC64,
+    )
+}
 
 
 class Packer:
@@ -131,41 +53,68 @@ class Packer:
         self._names: dict[int, str] = {}
         self._kept: list[Any] = []
 
+    @singledispatchmethod
     def pack(self, value: Any, where: str = "model") -> Any:
-        """Return the structure of a value."""
-        if value is None or isinstance(value, (bool, str)):
-            return value
-        if isinstance(value, np.ndarray):
-            return self._array(value, where)
-        if isinstance(value, (np.generic,)):
-            return {"scalar": self.pack(value.item(), where), "dtype": value.dtype.name}
-        if isinstance(value, int):
-            return value
-        if isinstance(value, float):
-            return value if math.isfinite(value) else {"float": repr(value)}
-        if isinstance(value, (list, tuple, set)):
-            items = [self.pack(item, f"{where}[{k}]") for k, item in enumerate(value)]
-            return items if isinstance(value, list) else {type(value).__name__: items}
-        if isinstance(value, dict):
-            pairs = [
-                [self.pack(k, where), self.pack(v, f"{where}[{k!r}]")] for k, v in value.items()
-            ]
-            return {"counter" if isinstance(value, Counter) else "dict": pairs}
-        if isinstance(value, slice):
-            return {
-                "slice": [self.pack(part, where) for part in (value.start, value.stop, value.step)]
-            }
-        if isinstance(value, np.dtype):
-            return {"dtype": value.str}
-        if isinstance(value, type) and issubclass(value, np.generic):
-            return {"type": np.dtype(value).str}
-        if isinstance(value, datetime.date):
-            return {"date": value.isoformat()}
-        if isinstance(value, np.random.Generator) and _is_philox(value):
-            return {"philox": self.pack(value.bit_generator.state, where)}
+        """Return the structure of a value, which ``where`` names in errors."""
         return self._object(value, where)
 
-    def _array(self, array: np.ndarray, where: str) -> Any:
+    @pack.register(type(None))
+    @pack.register(bool)
+    @pack.register(str)
+    @pack.register(int)
+    def _plain(self, value: Any, where: str = "model") -> Any:
+        return value
+
+    @pack.register
+    def _float(self, value: float, where: str = "model") -> Any:
+        return value if math.isfinite(value) else {"float": repr(value)}
+
+    @pack.register
+    def _scalar(self, value: np.generic, where: str = "model") -> Any:
+        return {"scalar": self.pack(value.item(), where), "dtype": value.dtype.name}
+
+    @pack.register(list)
+    @pack.register(tuple)
+    @pack.register(set)
+    def _items(self, value: Any, where: str = "model") -> Any:
+        items = [self.pack(item, f"{where}[{k}]") for k, item in enumerate(value)]
+        if isinstance(value, list):
+            return items
+        return {"set" if isinstance(value, set) else "tuple": items}
+
+    @pack.register
+    def _dict(self, value: dict, where: str = "model") -> Any:
+        pairs = [[self.pack(k, where), self.pack(v, f"{where}[{k!r}]")] for k, v in value.items()]
+        return {"counter" if isinstance(value, Counter) else "dict": pairs}
+
+    @pack.register
+    def _slice(self, value: slice, where: str = "model") -> Any:
+        return {"slice": [self.pack(part, where) for part in (value.start, value.stop, value.step)]}
+
+    @pack.register
+    def _dtype(self, value: np.dtype, where: str = "model") -> Any:
+        return {"dtype": value.str}
+
+    @pack.register
+    def _type(self, value: type, where: str = "model") -> Any:
+        if not issubclass(value, np.generic):
+            raise ModelFileError(f"{where} is the class {value!r}, which a model file cannot hold.")
+        return {"type": np.dtype(value).str}
+
+    @pack.register
+    def _date(self, value: datetime.date, where: str = "model") -> Any:
+        return {"date": value.isoformat()}
+
+    @pack.register
+    def _generator(self, value: np.random.Generator, where: str = "model") -> Any:
+        return {"generator": self.pack(value.bit_generator.state, where)}
+
+    @pack.register
+    def _random_state(self, value: np.random.RandomState, where: str = "model") -> Any:
+        return {"random_state": self.pack(value.get_state(legacy=False), where)}
+
+    @pack.register
+    def _array(self, array: np.ndarray, where: str = "model") -> Any:
         if array.dtype.kind in STORED_KINDS:
             if not array.dtype.isnative:
                 array = array.astype(array.dtype.newbyteorder("="))
@@ -189,26 +138,19 @@ class Packer:
         return {"objects": items, "shape": list(array.shape), "dtype": array.dtype.str}
 
     def _object(self, value: Any, where: str) -> Any:
-        name = type(value).__name__
-        if CLASSES.get(name) is None or class_of(name) is not type(value):
-            raise ModelFileError(
-                f"{where} is a {type(value).__module__}.{name}, which a model file cannot hold; "
-                "it holds mercer's own estimators and these of scikit-learn: "
-                + ", ".join(key for key, module in CLASSES.items() if module.startswith("sklearn"))
-                + "."
-            )
-        if self.compact and getattr(value, "_by_recipe", False) and hasattr(value, "seed_"):
-            recipe = value._recipe()
-            return {"drawn": name, "recipe": {k: self.pack(v, where) for k, v in recipe.items()}}
-        state = value._stored(self.compact) if hasattr(value, "_stored") else dict(value.__dict__)
+        key = key_of(type(value), where)
+        if self.compact and isinstance(value, FeatureMap) and Recipe.serves(value):
+            try:
+                recipe = Recipe.of(value)
+            except ValueError as error:
+                raise ModelFileError(f"{where} cannot be saved: {error}.") from error
+            return {"drawn": self._object(recipe, where)}
+        own = isinstance(value, HasStoredState)
+        state = value.__mercer_state__(self.compact) if own else dict(vars(value))
         return {
-            "object": name,
+            "object": key,
             "state": {key: self.pack(part, f"{where}.{key}") for key, part in state.items()},
         }
-
-
-def _is_philox(generator: np.random.Generator) -> bool:
-    return isinstance(generator.bit_generator, np.random.Philox)
 
 
 class Unpacker:
@@ -247,7 +189,7 @@ class Unpacker:
             raise ModelFileError(f"it holds an array of {dtype}")
         items = [self.unpack(item) for item in node["objects"]]
         if dtype.kind == "U":
-            # As wide as the longest text; the file's width is not to be trusted.
+            # As wide as the longest string; the width that the file gives is not trusted.
             return np.array([str(item) for item in items], dtype=str).reshape(node["shape"])
         found = np.empty(len(items), dtype=object)
         found[:] = items
@@ -288,13 +230,20 @@ class Unpacker:
         whole = datetime.datetime if "T" in text else datetime.date
         return whole.fromisoformat(text)
 
-    def _philox(self, node: Any) -> np.random.Generator:
-        generator = np.random.Generator(np.random.Philox(0))
-        generator.bit_generator.state = self.unpack(node["philox"])
+    def _generator(self, node: Any) -> np.random.Generator:
+        state = self.unpack(node["generator"])
+        generator = np.random.Generator(_bit_generator(state))
+        generator.bit_generator.state = state
         return generator
 
+    def _random_state(self, node: Any) -> np.random.RandomState:
+        state = self.unpack(node["random_state"])
+        random_state = np.random.RandomState(_bit_generator(state))
+        random_state.set_state(state)
+        return random_state
+
     def _object(self, node: Any) -> Any:
-        made = object.__new__(class_of(node["object"]))
+        made: Any = object.__new__(class_of(node["object"]))
         for name, part in node["state"].items():
             if name.startswith("__"):
                 raise ModelFileError(f"it sets {name!r}")
@@ -302,19 +251,19 @@ class Unpacker:
         return made
 
     def _drawn(self, node: Any) -> Any:
-        recipe = {name: self.unpack(part) for name, part in node["recipe"].items()}
-        kind = class_of(node["drawn"])
-        if not hasattr(kind, "_from_recipe"):
-            raise ModelFileError(f"a {node['drawn']} cannot be drawn anew")
-        return kind._from_recipe(recipe)
+        recipe = self.unpack(node["drawn"])
+        if not isinstance(recipe, Recipe):
+            raise ModelFileError(f"a {type(recipe).__name__} cannot be drawn again")
+        return recipe.draw()
 
 
 #: The kinds of nodes that a file may hold.
 KINDS = {name[1:] for name in vars(Unpacker) if name.startswith("_") and not name.startswith("__")}
 
 
-def class_of(name: Any) -> Any:
-    """Return the class of a name that may stand in a file."""
-    if name not in CLASSES:
-        raise ModelFileError(f"it holds an object of class {name!r}, which is not on the list")
-    return getattr(import_module(CLASSES[name]), name)
+def _bit_generator(state: Any) -> Any:
+    """Return a new bit generator of the kind that a state is of."""
+    name = state["bit_generator"]
+    if name not in BIT_GENERATORS:
+        raise ModelFileError(f"it holds a random generator {name!r}, which is not on the list")
+    return BIT_GENERATORS[name](0)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._registry import storable
 from .._sklearn import Interval
 from .base import Kernel, diag_of, tile_of
 
@@ -25,6 +26,7 @@ class _Pair(Kernel):
         return tile_of(self.left, X, Y, xp, out), tile_of(self.right, X, Y, xp, other)
 
 
+@storable
 class Sum(_Pair):
     r"""The sum :math:`k_1(x, y) + k_2(x, y)`; written ``k1 + k2``.
 
@@ -49,6 +51,7 @@ class Sum(_Pair):
         return diag_of(self.left, X, xp) + diag_of(self.right, X, xp)
 
 
+@storable
 class Product(_Pair):
     r"""The product :math:`k_1(x, y)\, k_2(x, y)`; written ``k1 * k2``.
 
@@ -73,6 +76,7 @@ class Product(_Pair):
         return diag_of(self.left, X, xp) * diag_of(self.right, X, xp)
 
 
+@storable
 class Scaled(Kernel):
     r"""The multiple :math:`c\, k(x, y)`; written ``c * k``.
 

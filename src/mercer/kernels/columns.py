@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from .._registry import storable
 from ..ops.columns import columns_of
 from .base import Kernel, diag_of, tile_of
 from .lengthscale import RowSummary
 
 
+@storable
 class OnColumns(Kernel):
     r"""A kernel that looks at some columns only: :math:`k(x_S, y_S)`.
 

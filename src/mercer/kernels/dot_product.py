@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from .._registry import storable
 from .._sklearn import Interval
 from ..ops.norms import row_norms
 from ..ops.products import inner_products
@@ -16,6 +17,7 @@ from .base import Kernel, in_precision_of
 from .stationary import LENGTHSCALE, in_range
 
 
+@storable
 class Exponential(Kernel):
     r"""The exponential kernel :math:`\exp(\langle x, y \rangle / \ell^2)`.
 
@@ -53,6 +55,7 @@ class Exponential(Kernel):
         return xp.exp((row_norms(X, xp) / self.lengthscale) ** 2)
 
 
+@storable
 class Polynomial(Kernel):
     r"""The polynomial kernel :math:`(\gamma \langle x, y \rangle + c)^p`.
 

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from .._registry import storable
 from .stationary import Isotropic, normal_radii
 
 
+@storable
 class Gaussian(Isotropic):
     r"""The Gaussian kernel :math:`\exp(-\|x - y\|^2 / 2 \ell^2)`.
 

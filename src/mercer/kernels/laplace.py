@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from .._array import ones_for_rows
+from .._registry import storable
 from ..ops.distances import manhattan_distances
 from .base import Kernel, in_precision_of
 from .stationary import LENGTHSCALE, Isotropic, student_radii
 
 
+@storable
 class Laplace(Isotropic):
     r"""The isotropic Laplace kernel :math:`\exp(-\|x - y\| / \ell)`.
 
@@ -41,6 +43,7 @@ class Laplace(Isotropic):
         return student_radii(probabilities, n_features, 1.0)
 
 
+@storable
 class ProductLaplace(Kernel):
     r"""The product Laplace kernel :math:`\exp(-\|x - y\|_1 / \ell)`.
 

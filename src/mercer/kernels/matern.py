@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from .._registry import storable
 from .._sklearn import Options
 from .stationary import LENGTHSCALE, Isotropic, student_radii
 
 
+@storable
 class Matern(Isotropic):
     r"""The Matérn kernel of smoothness 1/2, 3/2 or 5/2.
 

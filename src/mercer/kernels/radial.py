@@ -14,6 +14,7 @@ import numpy as np
 from scipy import special
 
 from .._array import as_floating, frozen, like, namespace
+from .._registry import storable
 from ..ops.gegenbauer import log_harmonics
 from .base import Kernel
 from .dot_product import Exponential
@@ -31,6 +32,7 @@ LARGEST_DEGREE = 40
 NETWORK_DEGREE, WIDE_DEGREE, WIDE = 8, 12, 64
 
 
+@storable
 class AngularSeries:
     """h_l(r) = √c_l r^power for rows that are not zero: one value a degree.
 
@@ -62,6 +64,7 @@ class AngularSeries:
         return scale[:, None] * like(norms, self._roots)[None, :]
 
 
+@storable
 class PowerSeriesRadial:
     """h_(l, i)(r) = √(a_j μ(l, j)) r^j with j = l + 2i, times exp(-r²/2) if damped.
 
@@ -123,6 +126,7 @@ class PowerSeriesRadial:
         return values @ like(r, self._constants)
 
 
+@storable
 class GivenRadial:
     """The radial functions of a :class:`GeneralizedZonal` kernel."""
 
@@ -138,6 +142,7 @@ class GivenRadial:
         )
 
 
+@storable
 class RadialFunctions:
     """A series as the function ``h(l, r)`` of a :class:`GeneralizedZonal` kernel."""
 

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from numbers import Integral
 from typing import Any
 
+from .._registry import storable
 from .._sklearn import Interval, Options
 from ..ops.angles import RELU, STEP, TANGENT, relu_kernel
 from ..ops.distances import signed_half_chords
@@ -42,6 +43,7 @@ class Angular(Kernel):
         return self._at_one() * norms * norms
 
 
+@storable
 class ArcCosine(Angular):
     r"""The arc-cosine kernel of order 0 or 1 (Cho & Saul 2009).
 
@@ -81,6 +83,7 @@ class ArcCosine(Angular):
 _DEPTH = [Interval(Integral, 1, None, closed="left")]
 
 
+@storable
 class NNGP(Angular):
     r"""The Gaussian process kernel of a ReLU network of infinite width.
 
@@ -111,6 +114,7 @@ class NNGP(Angular):
         return self.depth, RELU
 
 
+@storable
 class NTK(Angular):
     r"""The neural tangent kernel of a ReLU network of infinite width.
 

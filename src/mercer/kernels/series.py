@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
+from .._registry import storable
 from ..ops.norms import row_norms, unit_rows
 from ..ops.products import inner_products
 from .base import Kernel
@@ -17,6 +18,7 @@ from .relu import NTK
 NODES = 400
 
 
+@storable
 class PowerSeries(Kernel):
     r"""A power series with non-negative coefficients, of the inner product or of the cosine.
 

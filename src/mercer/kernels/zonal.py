@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._array import like
+from .._registry import storable
 from .._sklearn import Interval
 from ..ops.gegenbauer import legendre
 from ..ops.norms import row_norms, unit_rows
@@ -18,6 +19,7 @@ from .series import horner
 from .taylor import analytic_taylor
 
 
+@storable
 class Zonal(Kernel):
     r"""A zonal kernel, of the angle alone: :math:`\kappa(\cos(x, y))`, 0 where a row is zero.
 
@@ -71,6 +73,7 @@ class Zonal(Kernel):
         return self.kappa(scale * 0 + 1.0) * scale
 
 
+@storable
 class DotProduct(Kernel):
     r"""A kernel of the inner product: :math:`\kappa(\langle x, y \rangle)`.
 
@@ -141,6 +144,7 @@ class DotProduct(Kernel):
         return horner(self.taylor(len(self.kappa)), products)
 
 
+@storable
 class GeneralizedZonal(Kernel):
     r"""A sum over degrees, :math:`\sum_l \langle h_l(\|x\|), h_l(\|y\|) \rangle P_l(\cos)`.
 

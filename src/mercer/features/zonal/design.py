@@ -25,12 +25,14 @@ from .guard import PlannedNorms
 from .plan import HARMONIC, LARGEST_HARMONIC, Plan, harmonic_degree, n_columns, plan_columns
 from .region import Region
 
+#: How random columns are made unless the user says so.
+DEFAULT_OPTIONS = ColumnOptions()
 #: Share of the kernel that may be missing without a word.
 MUCH_MISSING = 0.1
 #: How far out, in multiples of the planned norm, a map's reach is looked for.
 FURTHEST = 2.0**20
-#: Steps of the bisection for the reach.
-BISECTIONS = 30
+#: Norms between two powers of two that the reach is looked for among.
+TRIED = 65
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +71,7 @@ class ZonalDesign:
     degree: int | None = None
     tolerance: float = 1e-6
     exact: str | int = "auto"
-    options: ColumnOptions = ColumnOptions()
+    options: ColumnOptions = DEFAULT_OPTIONS
 
     @property
     def series(self) -> Any:
@@ -99,32 +101,27 @@ class ZonalDesign:
         region = self.region
         if is_angular(self.kernel) or isinstance(self.kernel, GeneralizedZonal):
             return None
-        reach = math.inf if region.domain == "sphere" else self._reach()
-        if region.radius is None and math.isinf(reach):
+        planned, radius = float(region.norms[-1]), region.radius
+        reach = planned if radius is not None else max(planned, self._reach())
+        if math.isinf(reach):
             return None
         held = f"Degrees up to {self.series.degree} hold less than {1 - MUCH_MISSING:.0%} of"
-        planned = float(region.norms[-1])
-        return PlannedNorms(region.center, region.radius, reach, planned, f"{held} {self.kernel!r}")
+        return PlannedNorms(region.center, radius, planned, reach, f"{held} {self.kernel!r}")
 
     def _reach(self) -> float:
         """Return the norm up to which little is missing; infinite, if that is so anywhere."""
         low, high = 0.0, float(self.region.norms[-1]) or 1.0
         limit = FURTHEST * high
         try:
-            while self._lacks_little(high):
+            while self.missing_at(np.asarray([high]))[0] <= MUCH_MISSING:
                 if high > limit:
                     return math.inf
                 low, high = high, 2 * high
         except ValueError:
             # k(x, x) overflows there, and the features will say so.
             return math.inf
-        for _ in range(BISECTIONS):
-            middle = (low + high) / 2
-            low, high = (middle, high) if self._lacks_little(middle) else (low, middle)
-        return low
-
-    def _lacks_little(self, norm: float) -> bool:
-        return bool(self.missing_at(np.asarray([norm]))[0] <= MUCH_MISSING)
+        tried = np.linspace(low, high, TRIED)
+        return float(tried[self.missing_at(tried) <= MUCH_MISSING].max(initial=low))
 
     @cached_property
     def _planned(self) -> tuple[Any, Plan]:

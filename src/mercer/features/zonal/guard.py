@@ -36,18 +36,18 @@ class PlannedNorms:
         What is subtracted from rows first.
     radius : float or None
         The norm that all rows must have, on a sphere only.
-    reach : float
-        The norm up to which the map holds most of k(x, x).
     planned : float
         The largest norm that the map was planned for.
+    reach : float
+        The norm, not below ``planned``, up to which the map holds most of k(x, x).
     held : str
         What the map holds up to there, the beginning of the warning.
     """
 
     center: np.ndarray | None
     radius: float | None
-    reach: float
     planned: float
+    reach: float
     held: str
 
     def inspect(self, block: Any, xp: Any) -> Outside | None:
@@ -68,14 +68,16 @@ class PlannedNorms:
         n_outside = sum(finding.n_outside for finding in found)
         if not n_outside:
             return
+        n_rows = sum(finding.n_rows for finding in found)
+        furthest = max(finding.furthest for finding in found)
         less = "" if self.center is None else ", less center_,"
         warnings.warn(
-            f"{self.held} for {n_outside} of {sum(finding.n_rows for finding in found)} rows: "
-            f"their norms{less} go up to {max(finding.furthest for finding in found):.3g}, and the "
-            f"map is planned for {self.planned:.3g}; fit it on rows like these, give it a higher "
-            "degree, or use RandomFourier, which has no such limit, for a kernel of the distance.",
+            f"{self.held} for {n_outside} of {n_rows} rows: their norms{less} go up to "
+            f"{furthest:.3g}, and the map is planned for norms up to {self.planned:.3g}; fit it on "
+            "rows like these, give it a higher degree, or use RandomFourier (for kernels of the "
+            "distance), which has no such limit.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
     @staticmethod

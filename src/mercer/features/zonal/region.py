@@ -14,7 +14,7 @@ from ...kernels.radial import is_angular, on_sphere
 from ...ops.norms import row_norms
 from ...ops.products import dense
 
-#: Norms of the sample that are kept.
+#: Norms of the sample that are kept: quantiles, and the largest ones.
 QUANTILES = 64
 #: Differences of norms that are rounding, and rows from which on they tell of a sphere.
 SAME_NORM, SPHERE_ROWS = 1e-5, 8
@@ -36,7 +36,7 @@ class Region:
     norms : array
         Quantiles of the norms of rows (less the center) that a map is planned for.
     far, far_shares : arrays
-        Norms beyond the last quantile, and the share of all rows that each stands for.
+        The largest norms themselves, and the share of all rows that each stands for.
     """
 
     domain: str
@@ -62,10 +62,10 @@ class Region:
 
     def mean(self, function: Callable[[np.ndarray], np.ndarray]) -> float:
         """Return the mean of a function of the norm over all rows, far ones included."""
-        rest = 1.0 - float(self.far_shares.sum())
-        near = float(np.mean(function(self.norms)))
-        far = float(np.sum(self.far_shares * function(self.far))) if self.far.size else 0.0
-        return rest * near + far
+        near = self.norms[self.norms <= self.far.min(initial=np.inf)]
+        rest = 1.0 - float(self.far_shares.sum()) if near.size else 0.0
+        total = rest * float(np.mean(function(near))) if rest > 0 else 0.0
+        return total + float(np.sum(self.far_shares * function(self.far)))
 
 
 def find_region(kernel: Kernel, domain: str, summary: RowSummary) -> Region:
@@ -103,7 +103,7 @@ def find_region(kernel: Kernel, domain: str, summary: RowSummary) -> Region:
     planned = np.quantile(norms, (np.arange(QUANTILES) + 0.5) / QUANTILES)
     if found == "sphere":
         return Region(found, center, planned)
-    far = np.sort(norms[norms > planned[-1]])
+    far = np.sort(norms)[-QUANTILES:]
     shares = np.full(far.size, 1 / len(norms))
     if summary.n_rows > len(norms) and largest > norms.max():
         far, shares = np.append(far, largest), np.append(shares, 1 / summary.n_rows)
