@@ -120,7 +120,7 @@ def check_rows(X: Any, *, name: str = "X", owner: Any = None, reset: bool = Fals
     except (TypeError, ValueError) as error:
         if "could not convert" in str(error) or "must be a string or a" in str(error):
             raise type(error)(
-                f"{name} must hold numbers only, but it holds values that are none ({error}); "
+                f"{name} must hold numbers only, but it holds other values ({error}); "
                 "encode categories first, for example with sklearn.preprocessing.OneHotEncoder."
             ) from error
         raise

@@ -1,4 +1,4 @@
-"""Latitude and longitude, and features of places and times."""
+"""Latitude and longitude, and features of coordinates and times."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from mercer.features import ProductFeatures
 from mercer.preprocessing import SphericalCoordinates
 
 
-def test_places_are_points_of_the_sphere():
+def test_coordinates_are_points_of_the_sphere():
     places = np.asarray([[0.0, 0.0], [0.0, 90.0], [90.0, 5.0], [-90.0, 77.0], [45.0, -180.0]])
     root = 0.5**0.5
     expected = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, -1], [-root, 0, root]]
@@ -18,7 +18,7 @@ def test_places_are_points_of_the_sphere():
     assert radians == pytest.approx(points, abs=1e-15)
 
 
-def test_longitudes_go_around():
+def test_longitudes_are_taken_modulo_a_turn():
     turns = np.asarray([[12.0, 33.0 + 360 * k] for k in (-1000, -1, 0, 1, 12345)])
     points = SphericalCoordinates().fit_transform(turns)
     assert abs(points - points[0]).max() < 1e-9
@@ -26,7 +26,7 @@ def test_longitudes_go_around():
     assert SphericalCoordinates().fit_transform(turns.astype("float32")).dtype == np.float32
 
 
-def test_columns_by_name_and_others_behind():
+def test_columns_by_name_and_others_appended():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"time": [1.0, 2.0], "lon": [0.0, 90.0], "lat": [0.0, 0.0]})
     transformer = SphericalCoordinates(columns=("lat", "lon")).set_output(transform="pandas")
@@ -43,17 +43,18 @@ def test_columns_by_name_and_others_behind():
         ({"columns": ("lat", "lon")}, [[0.0, 0.0]], "no names"),
         ({"columns": (0,)}, [[0.0, 0.0]], "latitude and longitude"),
         ({"columns": (0, 0)}, [[0.0, 0.0]], "twice"),
-        ({"columns": (0, 2)}, [[0.0, 0.0]], "from 0 to 1"),
+        ({"columns": (0, 2)}, [[0.0, 0.0]], "from 0 to 1 .* got 2"),
+        ({"columns": (0, 1.0)}, [[0.0, 0.0]], "from 0 to 1 .* got 1.0"),
         ({}, [[np.nan, 0.0]], "NaN"),
         ({"unit": "turns"}, [[0.0, 0.0]], "unit"),
     ],
 )
-def test_bad_places_are_refused(parameters, rows, word):
+def test_bad_coordinates_are_refused(parameters, rows, word):
     with pytest.raises(ValueError, match=word):
         SphericalCoordinates(**parameters).fit(np.asarray(rows))
 
 
-def test_features_of_places_and_times_are_those_of_the_product_kernel():
+def test_features_of_coordinates_and_times_are_those_of_the_product_kernel():
     rng = np.random.default_rng(0)
     places = np.column_stack(
         [np.rad2deg(np.arcsin(rng.uniform(-1, 1, 80))), rng.uniform(0, 360, 80)]

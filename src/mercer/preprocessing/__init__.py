@@ -1,4 +1,4 @@
-"""Tables to numbers: the encoder of columns, and coordinates on spheres."""
+"""Tables to numbers: the encoder of columns, and coordinates on the sphere."""
 
 from .encoder import TableEncoder
 from .spherical import SphericalCoordinates

@@ -47,15 +47,18 @@ def parsed_dates(values: np.ndarray) -> np.ndarray | None:
     values : array of objects
         Strings, with ``None`` for missing values.
     """
-    found: list[datetime | None] = []
-    for value in values.tolist():
-        date = None if value is None else parsed_date(value)
-        if date is None and value is not None:
+    texts = values.tolist()
+    # Most dates occur more than once.
+    known: dict[Any, np.datetime64] = {None: np.datetime64("NaT", "us")}
+    for text in texts:
+        # Lists and the like are no keys.
+        if (text is None or isinstance(text, str)) and text in known:
+            continue
+        date = parsed_date(text)
+        if date is None:
             return None
-        found.append(date)
-    if all(date is None for date in found):
-        return None
-    return np.array(found, dtype="datetime64[us]")
+        known[text] = np.datetime64(date, "us")
+    return np.array([known[text] for text in texts]) if len(known) > 1 else None
 
 
 def days(values: np.ndarray) -> np.ndarray:

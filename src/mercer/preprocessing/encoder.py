@@ -17,6 +17,7 @@ from .._sklearn import (
     TransformerMixin,
     check_columns,
     check_is_fitted,
+    checked,
     fit_context,
 )
 from ..engine.streams import pieces
@@ -234,8 +235,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 "This encoder holds no summary of the data any more, so it cannot be rescaled; "
                 "do so before without_summary, or fit it again."
             )
-        other = copy.copy(self).set_params(**parameters)
-        other._validate_params()
+        other: TableEncoder = checked(copy.copy(self).set_params(**parameters))
         other._summary = self._summary.copy()
         return other._settle()
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 
 from .._array import namespace
+from .._registry import storable
 from .._sklearn import (
     BaseEstimator,
     StrOptions,
@@ -16,7 +20,6 @@ from .._sklearn import (
     fit_context,
 )
 from ..engine.rows import map_rows, visit_rows
-from ..ops.columns import columns_of
 from ..ops.products import dense
 
 #: Half a turn in the unit of the angles.
@@ -25,11 +28,12 @@ HALF_TURN = {"degrees": 180.0, "radians": math.pi}
 ROUNDING = 1e-6
 
 
+@storable
 class SphericalCoordinates(TransformerMixin, BaseEstimator):
     """Turns latitude and longitude into the point (x, y, z) of the unit sphere.
 
-    Longitudes may go around any number of times; all longitudes at a pole are one point.
-    Other columns, a time for example, follow behind as they are: see
+    Longitudes are taken modulo a whole turn; all longitudes at a pole are one point. Other
+    columns, a time for example, are appended unchanged: see
     :class:`~mercer.features.ProductFeatures`.
 
     Parameters
@@ -49,17 +53,17 @@ class SphericalCoordinates(TransformerMixin, BaseEstimator):
            [0., 1., 0.]])
     """
 
-    _parameter_constraints = {
+    _parameter_constraints: dict[str, list[Any]] = {
         "columns": [list, tuple],
         "unit": [StrOptions(set(HALF_TURN))],
     }
 
-    def __init__(self, columns=(0, 1), *, unit="degrees"):
+    def __init__(self, columns: Sequence[int | str] = (0, 1), *, unit: str = "degrees") -> None:
         self.columns = columns
         self.unit = unit
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> SphericalCoordinates:
         """Find the columns, and check latitudes.
 
         Parameters
@@ -77,7 +81,7 @@ class SphericalCoordinates(TransformerMixin, BaseEstimator):
         visit_rows(self._points, rows, label="checking angles")
         return self
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """Return x, y, z and the other columns.
 
         Parameters
@@ -92,13 +96,13 @@ class SphericalCoordinates(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         rows = check_rows(X, owner=self)
 
-        def points(block, out=None):
+        def points(block: Any, out: Any = None) -> Any:
             return self._points(block)
 
         return map_rows(points, rows, self.n_features_in_ + 1, label="SphericalCoordinates")
 
-    def get_feature_names_out(self, input_features=None):
-        """Return the names of the columns: x, y, z, and those of the others.
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the columns: x, y, z and those of the other columns.
 
         Parameters
         ----------
@@ -114,29 +118,34 @@ class SphericalCoordinates(TransformerMixin, BaseEstimator):
             names = [f"x{k}" for k in range(self.n_features_in_)]
         return np.asarray(["x", "y", "z", *(names[k] for k in self._others())], dtype=object)
 
-    def _found(self):
+    def _found(self) -> tuple[int, int]:
+        """Return the numbers of the columns of latitude and longitude."""
         if len(self.columns) != 2:
             raise ValueError(
-                f"columns must name latitude and longitude, but it is {self.columns!r}."
+                f"columns must name two columns, latitude and longitude; got {self.columns!r}."
             )
         names = list(getattr(self, "feature_names_in_", []))
-        found = []
+        found: list[int] = []
         for column in self.columns:
             if isinstance(column, str):
                 if column not in names:
-                    known = f"its columns are {names}" if names else "it has no names"
-                    raise ValueError(f"columns asks for {column!r} of X, but {known}.")
+                    known = f"its columns are {names}" if names else "its columns have no names"
+                    raise ValueError(f"columns names {column!r} of X, but {known}.")
                 column = names.index(column)
+            if not isinstance(column, Integral) or not 0 <= column < self.n_features_in_:
+                raise ValueError(
+                    f"columns must be names or numbers from 0 to {self.n_features_in_ - 1} for X "
+                    f"with {self.n_features_in_} columns; got {column!r}."
+                )
             found.append(int(column))
-        columns_of(np.empty((1, self.n_features_in_)), found, np)
         if found[0] == found[1]:
             raise ValueError(f"columns={self.columns!r} names one column twice.")
-        return tuple(found)
+        return found[0], found[1]
 
-    def _others(self):
+    def _others(self) -> list[int]:
         return [k for k in range(self.n_features_in_) if k not in self.columns_]
 
-    def _points(self, block):
+    def _points(self, block: Any) -> Any:
         xp = namespace(block)
         block = dense(block)
         half = HALF_TURN[self.unit]
@@ -155,7 +164,7 @@ class SphericalCoordinates(TransformerMixin, BaseEstimator):
         points = [ring * xp.cos(lam), ring * xp.sin(lam), xp.sin(phi)]
         return xp.stack([*points, *(block[:, k] for k in self._others())], axis=1)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.array_api_support = True
