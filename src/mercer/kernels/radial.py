@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from functools import singledispatch
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special
@@ -211,107 +211,78 @@ def radial_series(
     if power is not None:
         found = angular_coefficients(kernel, n_features, degree, tolerance, 1.0, n_columns)
         return AngularSeries(found, power)
+    log_taylor, scale, damped = powers(kernel, LARGEST_DEGREE if degree is None else degree)
+    if degree is None:
+        missing = missing_shares(kernel, Powers(log_taylor, scale, damped), norms)
+        enough = np.flatnonzero(missing <= tolerance)
+        log_taylor = log_taylor[: enough[0] + 1] if enough.size else log_taylor
+    return PowerSeriesRadial(log_taylor, n_features, scale, damped)
+
+
+@radial_series.register
+def _given(kernel: GeneralizedZonal, *_: Any, **__: Any) -> GivenRadial:
+    return GivenRadial(kernel)
+
+
+class Powers(NamedTuple):
+    """A kernel as a series of powers of the inner product.
+
+    The logarithms of the coefficients, the lengthscale that rows are divided by, and whether
+    the series is multiplied with exp(-(|x|² + |y|²) / 2).
+    """
+
+    log_taylor: np.ndarray
+    scale: float
+    damped: bool
+
+
+@singledispatch
+def powers(kernel: Kernel, largest: int) -> Powers:
+    """Return the powers of the inner product that a kernel is made of, up to a degree.
+
+    Examples
+    --------
+    >>> powers(Exponential(2.0), 2).log_taylor.round(4)
+    array([-0.    , -0.    , -0.6931])
+    """
     taylor = getattr(kernel, "taylor", None)
     if taylor is None:
         raise TypeError(f"{kernel!r} is neither a zonal kernel nor one of the inner product.")
     with np.errstate(divide="ignore"):
-        log_taylor = np.log(taylor(_largest(degree)))
+        log_taylor = np.log(taylor(largest))
     if not np.isfinite(log_taylor).any():
-        every = np.flatnonzero(taylor(LARGEST_DEGREE))
-        reason = "its coefficients up to there are zero; use a larger degree or another kernel"
-        if every.size:
-            reason = f"its lowest power is {every[0]}; use degree={every[0]} or more"
-        raise ValueError(f"degree={degree} leaves nothing of {kernel!r}: {reason}.")
-    if degree is None:
-        missing = missing_shares(kernel, log_taylor, norms)
-        log_taylor = _enough(log_taylor, missing, tolerance)
-    return PowerSeriesRadial(log_taylor, n_features, 1.0, False)
+        later = np.flatnonzero(taylor(max(largest, LARGEST_DEGREE)))
+        remedy = f"use degree={later[0]} or more" if later.size else "use another kernel"
+        raise ValueError(
+            f"degree={largest} leaves nothing of {kernel!r}: its coefficients up to there are "
+            f"zero; {remedy}."
+        )
+    return Powers(log_taylor, 1.0, False)
 
 
-@radial_series.register
-def _given(
-    kernel: GeneralizedZonal,
-    n_features: int,
-    degree: int | None,
-    tolerance: float,
-    norms: np.ndarray,
-    n_columns: int = 0,
-) -> GivenRadial:
-    return GivenRadial(kernel)
+@powers.register
+def _of_exponential(kernel: Exponential, largest: int) -> Powers:
+    return Powers(-special.gammaln(np.arange(largest + 1) + 1), float(kernel.lengthscale), False)
 
 
-@radial_series.register
-def _exponential(
-    kernel: Exponential,
-    n_features: int,
-    degree: int | None,
-    tolerance: float,
-    norms: np.ndarray,
-    n_columns: int = 0,
-) -> PowerSeriesRadial:
-    scale, log_taylor = float(kernel.lengthscale), _log_factorials(degree)
-    if degree is None:
-        missing = missing_shares(kernel, log_taylor, norms / scale, scale)
-        log_taylor = _enough(log_taylor, missing, tolerance)
-    return PowerSeriesRadial(log_taylor, n_features, scale, False)
+@powers.register
+def _of_gaussian(kernel: Gaussian, largest: int) -> Powers:
+    return Powers(-special.gammaln(np.arange(largest + 1) + 1), float(kernel.lengthscale), True)
 
 
-@radial_series.register
-def _gaussian(
-    kernel: Gaussian,
-    n_features: int,
-    degree: int | None,
-    tolerance: float,
-    norms: np.ndarray,
-    n_columns: int = 0,
-) -> PowerSeriesRadial:
-    scale, log_taylor = float(kernel.lengthscale), _log_factorials(degree)
-    if degree is None:
-        missing = poisson_tails(log_taylor, norms / scale)
-        log_taylor = _enough(log_taylor, missing, tolerance)
-    return PowerSeriesRadial(log_taylor, n_features, scale, True)
-
-
-def _largest(degree: int | None) -> int:
-    return LARGEST_DEGREE if degree is None else degree
-
-
-def _log_factorials(degree: int | None) -> np.ndarray:
-    """Return the logarithms of the Taylor coefficients 1 / j! of the exponential function."""
-    return np.asarray(-special.gammaln(np.arange(_largest(degree) + 1) + 1))
-
-
-def _enough(log_taylor: np.ndarray, missing: np.ndarray, tolerance: float) -> np.ndarray:
-    """Return the powers up to the first beyond which no more than the tolerance is missing."""
-    enough = np.flatnonzero(missing <= tolerance)
-    return log_taylor[: enough[0] + 1] if enough.size else log_taylor
-
-
-def missing_shares(
-    kernel: Kernel, log_taylor: np.ndarray, norms: np.ndarray, scale: float = 1.0
-) -> np.ndarray:
-    """Return which share of k(x, x) powers beyond 0, 1, ... hold, on average over norms.
-
-    ``norms`` are in units of ``scale``, as the powers are.
-    """
+def missing_shares(kernel: Kernel, series: Powers, norms: np.ndarray) -> np.ndarray:
+    """Return which share of k(x, x) powers beyond 0, 1, ... hold, on average over norms."""
+    scaled = norms / series.scale
+    logs = 2 * np.log(np.maximum(scaled, 1e-300))[:, None]
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        parts = np.exp(log_taylor + _log_powers(log_taylor, norms))
-        rows = (norms * scale)[:, None]
-        totals = kernel.diag(rows)[:, None]
-        return np.asarray(np.maximum(1 - np.cumsum(parts, axis=1) / totals, 0).mean(axis=0))
-
-
-def poisson_tails(log_taylor: np.ndarray, norms: np.ndarray) -> np.ndarray:
-    """Return the same for the Gaussian kernel, whose powers have the weights of a Poisson law."""
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        parts = np.exp(log_taylor + _log_powers(log_taylor, norms) - norms[:, None] ** 2)
-        return np.asarray(np.maximum(1 - np.cumsum(parts, axis=1), 0).mean(axis=0))
-
-
-def _log_powers(log_taylor: np.ndarray, norms: np.ndarray) -> np.ndarray:
-    """Return logarithms of the powers of squared norms, a row for each norm."""
-    squares = 2 * np.log(np.maximum(norms, 1e-300))[:, None]
-    return np.asarray(np.arange(len(log_taylor)) * squares)
+        exponents = series.log_taylor + np.arange(len(series.log_taylor)) * logs
+        if series.damped:
+            # The powers of a Gaussian kernel have the weights of a Poisson law.
+            held = np.cumsum(np.exp(exponents - scaled[:, None] ** 2), axis=1)
+        else:
+            totals = kernel.diag((scaled * series.scale)[:, None])[:, None]
+            held = np.cumsum(np.exp(exponents), axis=1) / totals
+        return np.asarray(np.maximum(1 - held, 0).mean(axis=0))
 
 
 def angular_coefficients(
