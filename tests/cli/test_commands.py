@@ -9,12 +9,12 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
-from mercer.machines.choosing import NAMES
 
 import mercer
 from mercer.cli import main
 from mercer.cli._data import Arrays, Watched
 from mercer.cli.fit import KERNELS
+from mercer.machines.auto.pilot import NAMES
 
 
 @pytest.fixture(scope="module")

@@ -150,7 +150,7 @@ def _learn(model: Any, stream: Any, checkpoint: Path | None) -> None:
 
 def _kernel(options: dict[str, Any]) -> Any:
     """Return the kernel that the options describe: an object, a name, or nothing."""
-    from ..machines.choosing import named_kernel
+    from ..machines.auto.pilot import named_kernel
 
     name, depth, order = options["kernel"], options["depth"], options["order"]
     if depth is not None:

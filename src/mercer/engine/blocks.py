@@ -94,6 +94,35 @@ def cut(n_rows: int, rows: int) -> list[tuple[int, int]]:
     return [(start, min(start + rows, n_rows)) for start in range(0, n_rows, rows)]
 
 
+class NonFiniteError(ValueError):
+    """NaN or infinity in rows that must be finite; it knows where, and can be told more.
+
+    Parameters
+    ----------
+    what, name : str
+        ``"NaN"`` or ``"infinity"``, and what the rows are called.
+    row, column : int
+        Where the first one is.
+
+    Examples
+    --------
+    >>> print(NonFiniteError("NaN", "X", 3, 1).below(100))
+    X contains NaN at row 103, column 1 (counted from 0); ...
+    """
+
+    def __init__(self, what: str, name: str, row: int, column: int) -> None:
+        self.what, self.name, self.row, self.column = what, name, row, column
+        super().__init__(
+            f"{name} contains {what} at row {row}, column {column} (counted from 0); {name} must "
+            "not contain NaN or inf: impute or drop such rows first, for example with "
+            "sklearn.impute.SimpleImputer."
+        )
+
+    def below(self, n_rows: int) -> NonFiniteError:
+        """Return the same for rows that stand below others."""
+        return NonFiniteError(self.what, self.name, n_rows + self.row, self.column)
+
+
 def take(X: Any, start: int, stop: int, dtype: str, name: str = "X") -> Any:
     """Return rows of ``X`` in floating ``dtype``, or say where a value is not finite."""
     block = X[start:stop] if is_numpy(X) else X[start:stop, :]
@@ -114,8 +143,4 @@ def _refuse_non_finite(block: Any, start: int, name: str) -> None:
         wrong = xp.astype(xp.reshape(~xp.isfinite(block), (-1,)), xp.int32)
         row, column = divmod(int(xp.argmax(wrong)), block.shape[1])
     what = "NaN" if math.isnan(float(block[row, column])) else "infinity"
-    raise ValueError(
-        f"{name} contains {what} at row {start + row}, column {column} (counted from 0); "
-        f"{name} must not contain NaN or inf: impute or drop such rows first, for example with "
-        "sklearn.impute.SimpleImputer."
-    )
+    raise NonFiniteError(what, name, start + row, column)

@@ -185,7 +185,7 @@ class RidgeMachine(Machine):
                 state.add(*part)
 
             def again() -> Iterator[Any]:
-                for block, Y, w, _ in _parts(state, X, encoded, weights, counts):
+                for block, Y, w, *_ in _parts(state, X, encoded, weights, counts):
                     yield state.rows.block(block), Y, w
 
             state.solve(again)
@@ -239,7 +239,7 @@ class RidgeMachine(Machine):
         def again() -> Iterator[Any]:
             for block in from_stream(stream):
                 X = checked_rows(block.X, self.features, owner=self, reset=False)
-                for part, Y, w, _ in _parts(state, X, *self._targets_of(state.targets, block)):
+                for part, Y, w, *_ in _parts(state, X, *_encoded(state.targets, block)):
                     yield state.rows.block(part), Y, w
 
         state.solve(None if once else again)
@@ -252,22 +252,18 @@ class RidgeMachine(Machine):
         targets = self._new_targets(classes) if self._state is None else self._state.targets
         if first:
             targets.observe(targets.check(block.y, X.shape[0]))
-        parts = self._targets_of(targets, Block(X, block.y, block.weights))
-        refuse_non_finite(X, self.features)
-        if self._state is None:
+        parts = _encoded(targets, Block(X, block.y, block.weights))
+        state = self._state
+        if state is None:
             rows = FeatureRows.learnt(self.features, X)
             warn_of_first_block(self.features, X.shape[0])
-            self._state = RidgeState(targets, rows, self._problem(), self._folds())
-        for part in _parts(self._state, X, *parts):
-            self._state.add(*part)
-
-    @staticmethod
-    def _targets_of(targets: Targets, block: Block) -> tuple[np.ndarray, Any, Any]:
-        """Return encoded targets of a block of a stream, its weights and its sample weights."""
-        n_rows = block.X.shape[0] if hasattr(block.X, "shape") else len(block.X)
-        encoded = targets.encode(targets.check(block.y, n_rows))
-        counts = as_weights(block.weights, n_rows)
-        return encoded, targets.weights(encoded, counts, whole=False), counts
+            state = RidgeState(targets, rows, self._problem(), self._folds())
+        if X.shape[0] > _block_rows(state):
+            # Learnt in several parts: the last must not be refused after the first was added.
+            refuse_non_finite(X, self.features)
+        for part in _parts(state, X, *parts):
+            state.add(*part)
+        self._state = state
 
     def _refuse_second_looks(self) -> None:
         if self.selection == "loo":
@@ -288,7 +284,7 @@ class RidgeMachine(Machine):
         start = 0
         for block in sliced(X, values, None, learning_rows(sum(shape), 8)):
             stop = start + block.X.shape[0]
-            values[start:stop], found = state.values(block.X, with_variance)
+            values[start:stop], found = state.values(block.X, with_variance, start)
             if variances is not None:
                 variances[start:stop] = found
             start = stop
@@ -301,11 +297,24 @@ class RidgeMachine(Machine):
 
 
 def _parts(state: RidgeState, X: Any, encoded: Any, weights: Any, counts: Any) -> Iterator[Any]:
-    """Yield rows, expanded targets, weights and sample weights in blocks to learn from."""
-    rows = learning_rows(state.rows.width + state.targets.n_columns, 8)
+    """Yield blocks to learn from: rows, expanded targets, weights, sample weights, rows before."""
+    rows = _block_rows(state)
     start = 0
     for X_part, y, w in sliced(X, encoded, weights, rows):
         stop = start + X_part.shape[0]
         own = None if counts is None else counts[start:stop]
-        yield X_part, state.targets.expand(y), w, own
+        yield X_part, state.targets.expand(y), w, own, start
         start = stop
+
+
+def _block_rows(state: RidgeState) -> int:
+    """Return how many rows to learn from at a time."""
+    return learning_rows(state.rows.width + state.targets.n_columns, 8)
+
+
+def _encoded(targets: Targets, block: Block) -> tuple[np.ndarray, Any, Any]:
+    """Return encoded targets of a block of a stream, its weights and its sample weights."""
+    n_rows = block.X.shape[0] if hasattr(block.X, "shape") else len(block.X)
+    encoded = targets.encode(targets.check(block.y, n_rows))
+    counts = as_weights(block.weights, n_rows)
+    return encoded, targets.weights(encoded, counts, whole=False), counts

@@ -13,7 +13,7 @@ from .._array import floating_name, is_sparse, to_numpy
 from .._random import Stream
 from .._registry import storable
 from .._sklearn import check_rows
-from ..engine.blocks import take
+from ..engine.blocks import NonFiniteError, take
 from ..engine.rows import visit_rows
 from ..engine.streams import rows_between
 from ..features import FeatureMap
@@ -58,8 +58,18 @@ class FeatureRows:
         """Whether blocks are ours alone; another transformer may hand out views of the input."""
         return isinstance(self.fitted, FeatureMap)
 
-    def block(self, X: Any) -> np.ndarray:
-        """Return the features of a block of checked rows as a dense NumPy array of floats."""
+    def block(self, X: Any, n_before: int = 0) -> np.ndarray:
+        """Return the features of a block of checked rows as a dense NumPy array of floats.
+
+        Whether the rows are finite is seen here, once; an error names the row, of which
+        ``n_before`` others stand before the block.
+        """
+        try:
+            return self._dense(X)
+        except NonFiniteError as error:
+            raise error.below(n_before) from None
+
+    def _dense(self, X: Any) -> np.ndarray:
         if self.fitted is None:
             Z = take(X, 0, X.shape[0], floating_name(X))
         elif isinstance(self.fitted, FeatureMap):
@@ -96,7 +106,11 @@ def checked_rows(X: Any, features: Any, *, owner: Any, reset: bool) -> Any:
 def refuse_non_finite(X: Any, features: Any) -> None:
     """Look at all rows of a block before any of them is learnt."""
     if features is None or isinstance(features, FeatureMap):
-        visit_rows(lambda block: None, X, label="checking rows")
+        visit_rows(_look, X, label="checking rows")
+
+
+def _look(block: Any) -> None:
+    """Do nothing with a block: taking it has checked that it is finite."""
 
 
 def warn_of_first_block(features: Any, n_rows: int) -> None:

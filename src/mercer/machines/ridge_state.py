@@ -53,10 +53,15 @@ class RidgeState:
         self._kept_counts = np.empty(0)
 
     def add(
-        self, X: Any, Y: np.ndarray, weights: np.ndarray | None, counts: np.ndarray | None
+        self,
+        X: Any,
+        Y: np.ndarray,
+        weights: np.ndarray | None,
+        counts: np.ndarray | None,
+        n_before: int = 0,
     ) -> None:
         """Add a block of checked rows with expanded targets, weights and sample weights."""
-        Z = self.rows.block(X)
+        Z = self.rows.block(X, n_before)
         self._observe(Z, Y, weights, counts)
         self.statistics().add(Z, Y, weights, self.rows.overwritable)
 
@@ -148,10 +153,12 @@ class RidgeState:
             reason = f"leave-one-out of {len(held_out.targets):,} rows"
         return Expectation(self.targets.score_name, score, error, reason, self.n_rows)
 
-    def values(self, X: Any, with_variance: bool) -> tuple[np.ndarray, np.ndarray | None]:
+    def values(
+        self, X: Any, with_variance: bool, n_before: int = 0
+    ) -> tuple[np.ndarray, np.ndarray | None]:
         """Return predictions for a block of checked rows, and their variances."""
         solution = self.solve()
-        Z = self.rows.block(X)
+        Z = self.rows.block(X, n_before)
         values = Z @ solution.coef.astype(Z.dtype) + solution.intercept
         if not with_variance:
             return values, None

@@ -86,6 +86,7 @@ class Solution:
     left_out: np.ndarray | None = field(default=None, repr=False)
 
 
+@storable
 @dataclass(frozen=True)
 class Problem:
     """What is asked of a solver.

@@ -105,7 +105,7 @@ def test_random_features_come_closer_at_the_monte_carlo_rate(kind):
 def test_the_derivative_of_features_is_that_of_their_own_objective(kind):
     data, weights, kernel = some_data(), weights_of(kind), Gaussian(2.0)
     fit = FourierStep(kernel, [0.5], 4, 64, 0)
-    X, Y, _ = data.whole()
+    X, Y, *_ = data.whole()
 
     def objective(value):
         Z = fit._features.transform(kind(value).reweighted(X))

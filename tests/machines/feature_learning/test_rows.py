@@ -201,7 +201,7 @@ def test_seeds_that_change_nothing_are_said():
         selection_frequencies(
             IRKMRegressor(n_iterations=1), X, X[:, 0], n_features=1, n_repeats=2, method="seeds"
         )
-    with pytest.raises(ValueError, match="draws from rows"):
+    with pytest.raises(ValueError, match="must be an array or a data frame"):
         selection_frequencies(IRKMRegressor(), [(X, X[:, 0])], X[:, 0], n_features=1)
 
 

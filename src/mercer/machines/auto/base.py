@@ -177,7 +177,10 @@ class KernelMachine(Machine):
             state = self._state
             assert state is not None
             with job.stage("solve") as stage:
-                encoded = _Encoded(blocks, state.encoder)
+                encoded: Iterable[Block] = _Encoded(blocks, state.encoder)
+                if isinstance(blocks, Iterator):
+                    # What can be read once stays so.
+                    encoded = iter(encoded)
                 if state.method.name == "exact":
                     state.machine.fit(encoded)
                 else:
