@@ -224,18 +224,17 @@ def _of_dense(block: Any, weights: np.ndarray | None) -> ColumnMoments:
     xp = namespace(block)
     values = as_floating(block, "float64")
     missing = xp.isnan(values)
-    gaps = bool(xp.any(missing))
+    some_missing = bool(xp.any(missing))
+
+    def filled(value: float) -> Any:
+        return xp.where(missing, value, values) if some_missing else values
+
     moments = _of_rows(values.shape[0], weights)
-    bounds = [xp.where(missing, end, values) if gaps else values for end in (np.inf, -np.inf)]
-    moments.low, moments.high = (
-        to_numpy(xp.min(bounds[0], axis=0)),
-        to_numpy(xp.max(bounds[1], axis=0)),
-    )
+    moments.low = to_numpy(xp.min(filled(np.inf), axis=0))
+    moments.high = to_numpy(xp.max(filled(-np.inf), axis=0))
     moments._exponent = _exponents(moments.low, moments.high)
-    values = _in_units(values, moments)
-    if gaps:
-        values = xp.where(missing, 0.0, values)
-    mass = _masses(values, missing if gaps else None, weights)
+    values = _in_units(filled(0.0), moments)
+    mass = _masses(values, missing if some_missing else None, weights)
     moments.count = to_numpy(xp.sum(xp.astype(~missing, xp.int64), axis=0))
 
     def total(terms: Any) -> np.ndarray:
