@@ -183,7 +183,7 @@ def _bootstrap(estimator: Any, X: Any, y: Any, stream: Stream) -> Iterator[tuple
     if not is_frame(X):
         if is_stream(X) or not (hasattr(X, "shape") or isinstance(X, (list, tuple))):
             raise ValueError(
-                f"X must be an array or a data frame for method='bootstrap', got a "
+                "X must be an array or a data frame, as method='bootstrap' draws from rows, got a "
                 f"{type(X).__name__}; use method='seeds' for a sampler or a stream."
             )
         X = check_rows(X)

@@ -248,7 +248,7 @@ def check_memory(feature_map, n_features):
     with config(memory=1):
         message = raised(lambda: fitted.transform(X), ValueError)
     assert "memory" in message
-    assert "mercer.config" in message
+    assert "mercer.set_config" in message
 
 
 def check_edge_cases(feature_map, n_features):
