@@ -55,7 +55,7 @@ def test_an_interrupted_pass_goes_on_to_the_same_model(machine, targets, left, t
         fit_resumable(model, Blocks(left, targets), path, every=0.0)
     assert path.exists()
     assert not hasattr(model, "solution_")
-    with pytest.warns(UserWarning, match="Going on after block"):
+    with pytest.warns(UserWarning, match="Resumed from .* after block"):
         fit_resumable(model, Blocks(targets=targets), path)
     assert np.array_equal(model.predict(X), whole.predict(X))
     if hasattr(model, "predict_proba"):

@@ -356,7 +356,7 @@ def test_a_map_that_is_too_large_to_be_drawn_again_is_refused_when_it_is_saved(
 ):
     monkeypatch.setattr("mercer.features.recipe.LARGEST_DRAW", 1000)
     model = MODELS["dual"]()
-    with pytest.raises(ModelFileError, match=r"features_? cannot be saved: .*compact=False"):
+    with pytest.raises(ModelFileError, match=r"fitted cannot be saved: .*compact=False"):
         mercer.save(model, tmp_path / "m.mercer", compact=True)
     mercer.save(model, tmp_path / "m.mercer")
     assert np.array_equal(mercer.load(tmp_path / "m.mercer").predict(X), model.predict(X))
@@ -389,6 +389,7 @@ def test_other_files_are_told_apart(tmp_path):
 
 @pytest.mark.parametrize("compact", [False, True])
 @pytest.mark.parametrize("state", [np.random.default_rng(0), np.random.RandomState(0), None, 3])
+@pytest.mark.filterwarnings("ignore:16 features are .* from the kernel")
 def test_every_kind_of_random_state_can_be_kept(state, compact, tmp_path):
     features = RandomFourier(Gaussian(1.0), n_components=16, random_state=state).fit(X)
     model = KernelRegressor(Gaussian(1.0), n_components=16, random_state=state).fit(X, Y)

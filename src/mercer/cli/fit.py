@@ -13,7 +13,7 @@ from ._reading import Reading, reads_tables
 from ._screen import bar, explained, facts, print_json
 from ._task import assert_task, detect_task, look_at
 
-KERNELS = ("gaussian", "laplace", "matern", "arccosine", "nngp", "ntk")
+KERNELS = ("gaussian", "rbf", "laplace", "matern", "arccosine", "nngp", "ntk")
 
 
 class Features(click.ParamType):

@@ -198,9 +198,8 @@ def measured_features(kernel: Kernel, n_components: int, seed: int, rows: Any) -
     error = approximation_error(clone(features).fit(rows), rows).relative
     if error > FAR:
         warnings.warn(
-            f"{n_components:,} features are {error:.0%} from the kernel {kernel!r}: the machine "
-            "learns with another kernel than this one; give more n_components, or "
-            "approximation='exact'.",
+            f"{n_components:,} features are {error:.0%} from the kernel {kernel!r}, so the model "
+            "is much cruder than the kernel's; give more n_components, or approximation='exact'.",
             UserWarning,
             stacklevel=8,
         )
