@@ -82,7 +82,7 @@ def test_bad_products_are_refused():
     one = RandomFourier(n_components=400)
     with pytest.raises(ValueError, match="2 maps and 1 groups"):
         ProductFeatures([one, one], [[0]]).fit(X)
-    with pytest.raises(TypeError, match="none"):
+    with pytest.raises(TypeError, match="got 'time'"):
         ProductFeatures([one, "time"], [[0], [1]]).fit(X)
     with pytest.raises(ValueError, match="n_components"):
         ProductFeatures([one, one], [[0], [1]]).fit(X)
