@@ -16,7 +16,7 @@ __version__ = "0.1.0"
 #: ``import mercer`` and ``mercer --help`` cost nothing.
 _NAMES = {
     "diagnostics": ("approximation_error",),
-    "engine.config": ("config",),
+    "engine.config": ("config", "set_config"),
     "features": (
         "ArcCosineFeatures",
         "DotProductSketch",
@@ -39,6 +39,8 @@ _NAMES = {
         "IRKMRegressor",
         "KernelClassifier",
         "KernelRegressor",
+        "KernelRidge",
+        "KernelRidgeClassifier",
         "RFMClassifier",
         "RFMRegressor",
     ),
@@ -78,7 +80,7 @@ _FOLDERS = (
 
 if TYPE_CHECKING:
     from .diagnostics import approximation_error
-    from .engine.config import config
+    from .engine.config import config, set_config
     from .features import (
         ArcCosineFeatures,
         DotProductSketch,
@@ -117,6 +119,8 @@ if TYPE_CHECKING:
         IRKMRegressor,
         KernelClassifier,
         KernelRegressor,
+        KernelRidge,
+        KernelRidgeClassifier,
         RFMClassifier,
         RFMRegressor,
     )
@@ -143,6 +147,8 @@ __all__ = [
     "Kernel",
     "KernelClassifier",
     "KernelRegressor",
+    "KernelRidge",
+    "KernelRidgeClassifier",
     "Laplace",
     "Matern",
     "NNGPFeatures",
@@ -165,6 +171,7 @@ __all__ = [
     "config",
     "load",
     "save",
+    "set_config",
 ]
 
 

@@ -13,8 +13,10 @@ import array_api_compat
 import numpy as np
 import scipy.sparse
 
-#: Dtypes whose every value float32 holds exactly; wider integers become float64.
-EXACT_IN_FLOAT32 = ("bool", "int8", "uint8", "int16", "uint16", "float16", "bfloat16", "float32")
+#: Dtypes that are computed with in float32, all others in float64. float32 holds integers of 16
+#: bits exactly too, but not the products that they are made into: of 30,000² and 30,001² hardly a
+#: digit of the difference is left.
+ENOUGH_IN_FLOAT32 = ("bool", "int8", "uint8", "float16", "bfloat16", "float32")
 
 
 def is_sparse(X: Any) -> bool:
@@ -57,7 +59,12 @@ def dtype_name(X: Any) -> str:
 
 def floating_name(X: Any) -> str:
     """Return the dtype that features of ``X`` are computed in, ``"float32"`` or ``"float64"``."""
-    return "float32" if dtype_name(X) in EXACT_IN_FLOAT32 else "float64"
+    return "float32" if dtype_name(X) in ENOUGH_IN_FLOAT32 else "float64"
+
+
+def common_floating_name(X: Any, Y: Any) -> str:
+    """Return the floating dtype of a result of ``X`` and ``Y``: float64 if either is."""
+    return "float64" if "float64" in (floating_name(X), floating_name(Y)) else "float32"
 
 
 def is_real_number(X: Any) -> bool:

@@ -1,14 +1,15 @@
 """The seam to data frames: the only module that asks which library a table is from.
 
 A table is a pandas or polars data frame, or a pyarrow table or record batch. Its columns come
-out as NumPy arrays: numbers and truth values with NaN for missing entries, dates as
-``datetime64``, and everything else as objects with ``None`` for missing entries.
+out as NumPy arrays: numbers and booleans with NaN for missing values, dates as ``datetime64``,
+and everything else as objects with ``None`` for missing values.
 """
 
 from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -53,21 +54,55 @@ def column(X: Any, number: int) -> np.ndarray:
     return _from_arrow(X.column(number))
 
 
+def is_categorical(X: Any, number: int) -> bool:
+    """Return whether a column of a table has a type of categories, as opposed to strings."""
+    kind = library(X)
+    if kind == "pandas":
+        dtype = X.dtypes.iloc[number]
+    else:
+        dtype = X.dtypes[number] if kind == "polars" else X.schema.field(number).type
+    return str(dtype).lower().startswith(("categor", "enum", "dictionary"))
+
+
 def series(y: Any) -> Any:
-    """Return a column by itself (targets) as a NumPy array; other things as they are."""
+    """Return a single column (targets, labels) as a NumPy array; other things as they are.
+
+    A column is a pandas Series, Index or extension array (``frame["label"].values``), a polars
+    Series, or a pyarrow Array or ChunkedArray. Booleans stay booleans where none is missing, and
+    a categorical column becomes the values it holds.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mercer._frame import series
+    >>> series(pd.Categorical(["b", "a", "b"]))
+    array(['b', 'a', 'b'], dtype='<U1')
+    """
     root = type(y).__module__.partition(".")[0]
     if root not in LIBRARIES or len(getattr(y, "shape", (0,))) > 1:
         return y
-    if root == "pandas":
-        if not hasattr(y, "dtype"):
-            return y
-        # Truth values stay what they are, and categories become what they hold.
-        whole = not y.hasnans and (y.dtype == "category" or y.dtype in ("bool", "boolean"))
-        return np.array(y.tolist()) if whole else _from_pandas(y)
-    truth = str(getattr(y, "dtype", getattr(y, "type", ""))) in ("Boolean", "bool")
-    if truth and not (y.null_count() if root == "polars" else y.null_count):
-        return np.array(y.to_list() if root == "polars" else y.to_pylist(), dtype=bool)
-    return _from_polars(y) if root == "polars" else _from_arrow(y)
+    reader = {"pandas": _pandas_series, "polars": _polars_series, "pyarrow": _arrow_series}[root]
+    return reader(y) if hasattr(y, "__len__") else y
+
+
+def _pandas_series(y: Any) -> np.ndarray:
+    # Not all of pandas' arrays know what a Series does of its missing values.
+    y = import_module("pandas").Series(y)
+    if y.dtype == "category" and not y.hasnans:
+        return np.array(y.tolist())
+    if str(y.dtype) in ("bool", "boolean", "bool[pyarrow]") and not y.hasnans:
+        return np.asarray(y.to_numpy(dtype=bool))
+    return _from_pandas(y)
+
+
+def _polars_series(y: Any) -> np.ndarray:
+    whole = str(y.dtype) == "Boolean" and not y.null_count()
+    return np.array(y.to_list(), dtype=bool) if whole else _from_polars(y)
+
+
+def _arrow_series(y: Any) -> np.ndarray:
+    whole = str(y.type) == "bool" and not y.null_count
+    return np.array(y.to_pylist(), dtype=bool) if whole else _from_arrow(y)
 
 
 def _from_pandas(values: Any) -> np.ndarray:
@@ -90,7 +125,7 @@ def _from_pandas(values: Any) -> np.ndarray:
     found[np.asarray(values.isna())] = None
     if isinstance(dtype, np.dtype):
         return _numbers(found)
-    # Categories stay categories, whatever they hold: intervals and periods as texts.
+    # Categories stay categories, whatever they hold: intervals and periods as strings.
     present = [value for value in found if value is not None]
     if not all(isinstance(value, PLAIN) for value in present):
         found[:] = [None if value is None else str(value) for value in found]
@@ -100,7 +135,7 @@ def _from_pandas(values: Any) -> np.ndarray:
 def _from_polars(values: Any) -> np.ndarray:
     dtype = values.dtype
     if dtype.is_numeric():
-        # Decimals and integers with missing entries become floats.
+        # Decimals, and integers with missing values, become floats.
         return np.asarray((values.cast(float) if dtype.is_decimal() else values).to_numpy())
     if dtype.is_temporal() and str(dtype) != "Time":
         return np.asarray(values.to_numpy())
@@ -152,7 +187,7 @@ def _numbers(found: np.ndarray) -> np.ndarray:
 
 
 def object_column(values: np.ndarray) -> np.ndarray:
-    """Return a column of an object or text array by the same rules."""
+    """Return a column of an array of objects or strings by the same rules."""
     if values.dtype.kind != "O":
         return values.astype(object)
     found = values.copy()

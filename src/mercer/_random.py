@@ -8,10 +8,15 @@ what is drawn never depends on how many rows, threads or further blocks there ar
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
+from ._registry import storable
+
+#: Numbers that a draw counts for at least: the memory of the objects around it.
+OVERHEAD = 256
 
 
 def seed_of(random_state: Any) -> int:
@@ -30,6 +35,53 @@ def seed_of(random_state: Any) -> int:
     return int(random_state)
 
 
+def stored_random_state(random_state: Any, seed: int | None) -> Any:
+    """Return ``random_state`` for a model file: a generator is the seed that a fit took from it.
+
+    Before a fit, ``seed`` is ``None`` and the generator is stored as it is.
+
+    Examples
+    --------
+    >>> stored_random_state(np.random.default_rng(0), seed=3)
+    3
+    """
+    plain = random_state is None or isinstance(random_state, (int, np.integer))
+    return random_state if plain or seed is None else seed
+
+
+class DrawBudget:
+    """Counts the numbers that are drawn, and refuses more than a limit before they are.
+
+    Parameters
+    ----------
+    limit : int or None, default=None
+        The most numbers; ``None``: only count.
+
+    Examples
+    --------
+    >>> budget = DrawBudget(limit=1000)
+    >>> budget.spend(900)
+    >>> budget.spend(900)
+    Traceback (most recent call last):
+    ...
+    ValueError: more than 1,000 random numbers would have to be drawn, which is too large
+    """
+
+    def __init__(self, limit: int | None = None) -> None:
+        self.limit = limit
+        self.spent = 0
+
+    def spend(self, numbers: int) -> None:
+        """Count numbers that are about to be drawn."""
+        self.spent += int(numbers)
+        if self.limit is not None and self.spent > self.limit:
+            raise ValueError(
+                f"more than {self.limit:,} random numbers would have to be drawn, which is too "
+                "large"
+            )
+
+
+@storable
 @dataclass(frozen=True)
 class Stream:
     """A node in the tree of random streams that grows from one seed.
@@ -45,16 +97,28 @@ class Stream:
 
     seed: int
     path: tuple[int, ...] = ()
+    #: What draws of the whole tree are counted by, if anything.
+    budget: DrawBudget | None = field(default=None, compare=False, repr=False)
 
     def child(self, *names: str | int) -> Stream:
         """Return the stream below this one that ``names`` lead to."""
-        return Stream(self.seed, self.path + tuple(_number(name) for name in names))
+        path = self.path + tuple(_number(name) for name in names)
+        return Stream(self.seed, path, self.budget)
+
+    def reserve(self, numbers: int, draws: int = 1) -> None:
+        """Say, before memory is taken for them, that so many numbers will be drawn."""
+        if self.budget is not None:
+            self.budget.spend(numbers + OVERHEAD * draws)
 
     def generator(self) -> np.random.Generator:
         """Return a new Philox generator at the start of this stream."""
         return np.random.Generator(
             np.random.Philox(np.random.SeedSequence(self.seed, spawn_key=self.path))
         )
+
+    def __mercer_state__(self, compact: bool) -> dict[str, Any]:
+        """Return the attributes to store."""
+        return {"seed": self.seed, "path": self.path, "budget": None}
 
 
 def _number(name: str | int) -> int:

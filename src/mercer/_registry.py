@@ -1,4 +1,4 @@
-"""The seam to model files: classes whose objects may stand in one say so where they are defined.
+"""The seam to model files: classes whose objects may be stored in one say so themselves.
 
 The list is closed: a class that is not registered is refused, when a file is written as when it
 is read. It is keyed by module and name, so that two classes of one name are not confused.
@@ -6,10 +6,14 @@ is read. It is keyed by module and name, so that two classes of one name are not
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 Kind = TypeVar("Kind", bound=type)
+
+#: Modules that may be imported because a file names them: mercer's own, without entry points.
+OWN_MODULE = re.compile(r"mercer(\._?[a-z][a-z0-9_]*)+")
 
 _registered: dict[tuple[str, str], type] = {}
 
@@ -24,7 +28,7 @@ class HasStoredState(Protocol):
 
 
 def storable(kind: Kind) -> Kind:
-    """Register a class whose objects may stand in a model file; use it as a decorator.
+    """Register a class whose objects may be stored in a model file; use it as a decorator.
 
     Examples
     --------
@@ -38,8 +42,12 @@ def storable(kind: Kind) -> Kind:
 
 
 def registered(module: str, name: str) -> type | None:
-    """Return the registered class of a module, which is imported if it is one of mercer's own."""
-    if (module, name) not in _registered and module.split(".")[0] == "mercer":
+    """Return the registered class of a module, or ``None``.
+
+    The module is imported only if it is one of mercer's own; classes of other packages must
+    have been imported, and so registered, before.
+    """
+    if (module, name) not in _registered and OWN_MODULE.fullmatch(module):
         try:
             import_module(module)
         except ImportError:

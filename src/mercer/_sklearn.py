@@ -27,6 +27,7 @@ from sklearn.utils._param_validation import (
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_feature_names,
+    _check_feature_names_in,
     check_array,
     check_is_fitted,
     column_or_1d,
@@ -46,6 +47,7 @@ __all__ = [
     "StrOptions",
     "TransformerMixin",
     "check_columns",
+    "check_feature_names_in",
     "check_is_fitted",
     "check_labels",
     "check_rows",
@@ -199,6 +201,19 @@ def _check_arrow_names(X: Any, owner: Any, reset: bool) -> None:
         raise ValueError(f"The columns of X must be {known!r}, in this order; use X.select.")
 
 
+def check_feature_names_in(owner: Any, input_features: Any = None) -> np.ndarray:
+    """Return the names of the input columns of a fitted estimator.
+
+    Parameters
+    ----------
+    owner : estimator
+        With ``n_features_in_`` and perhaps ``feature_names_in_``.
+    input_features : array of str, optional
+        Names to use where it has none, ``x0``, ``x1``, ... by default.
+    """
+    return np.asarray(_check_feature_names_in(owner, input_features))
+
+
 def canonical_rows(rows: Any) -> Any:
     """Return CSR rows as an array in which no entry is stored twice; others as they are."""
     if not is_sparse(rows):
@@ -248,13 +263,12 @@ def _check_foreign(X: Any, name: str, owner: Any, reset: bool) -> Any:
 
 def check_targets(y: Any, n_rows: int) -> np.ndarray:
     """Return regression targets as floats of shape (n_rows,) or (n_rows, n_targets)."""
-    if y is None:
-        raise ValueError(
-            "Learning requires y to be passed, but the target y is None; give one for each row."
-        )
-    y = to_numpy(y) if is_foreign(y) else series(y)
-    if getattr(getattr(y, "dtype", None), "kind", "O") in "Mm":
-        raise ValueError("y holds dates; turn them into numbers first, such as days.")
+    y = _given(y)
+    kind = getattr(getattr(y, "dtype", None), "kind", "O")
+    if kind in "Mm":
+        raise ValueError("y holds dates; convert them to numbers first, for example to days.")
+    if kind in "OUST":
+        y = _numbers(y)
     Y = check_array(y, ensure_2d=False, dtype="numeric", ensure_all_finite=False, input_name="y")
     if Y.ndim > 2:
         raise ValueError(f"y must have one or two dimensions, but its shape is {Y.shape}.")
@@ -273,20 +287,54 @@ def check_targets(y: Any, n_rows: int) -> np.ndarray:
 
 def check_labels(y: Any, n_rows: int) -> np.ndarray:
     """Return class labels as an array of shape (n_rows,)."""
+    labels = column_or_1d(_given(y), warn=True)
+    _same_length(labels.shape[0], n_rows)
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        row = int(np.argwhere(~np.isfinite(labels))[0][0])
+        raise ValueError(
+            f"y contains NaN or infinity at row {row} (counted from 0); drop such rows before "
+            "learning."
+        )
+    if labels.dtype.kind == "O" and len(labels):
+        missing = [is_missing(label) for label in labels]
+        if any(missing):
+            raise ValueError(
+                f"y contains a missing label at row {missing.index(True)} (counted from 0); drop "
+                "such rows before learning."
+            )
+        # Objects that are numbers or booleans throughout are labels of that type.
+        plain = np.array(labels.tolist()) if not isinstance(labels[0], str) else labels
+        labels = plain if plain.dtype.kind in "biuf" else labels
+    check_classification_targets(labels)
+    return labels
+
+
+def _given(y: Any) -> Any:
+    """Return targets of any library as NumPy has them; lists and frames as they are."""
     if y is None:
         raise ValueError(
             "Learning requires y to be passed, but the target y is None; give one for each row."
         )
-    y = to_numpy(y) if is_foreign(y) else series(y)
-    labels = column_or_1d(y, warn=True)
-    _same_length(labels.shape[0], n_rows)
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        row = int(np.argwhere(~np.isfinite(labels))[0][0])
-        raise ValueError(f"y contains NaN or infinity at row {row}; drop such rows first.")
-    if labels.dtype.kind == "O" and any(is_missing(label) for label in labels):
-        raise ValueError("y contains missing labels; drop such rows first.")
-    check_classification_targets(labels)
-    return labels
+    return to_numpy(y) if is_foreign(y) else series(y)
+
+
+def _numbers(y: Any) -> Any:
+    """Return targets that are objects as floats, missing ones as NaN; strings are refused."""
+    values = np.asarray(y)
+    if values.dtype.kind not in "OUST":
+        return y
+    found = np.empty(values.shape, dtype=float)
+    for place, value in np.ndenumerate(values.astype(object)):
+        try:
+            found[place] = np.nan if is_missing(value) else value
+        except (TypeError, ValueError):
+            if not isinstance(value, str):
+                return y
+            raise ValueError(
+                f"y holds strings such as {value!r}, but regression predicts numbers: use a "
+                "classifier, such as KernelClassifier, for labels, or convert y to numbers."
+            ) from None
+    return found
 
 
 def _same_length(n_targets: int, n_rows: int) -> None:

@@ -8,7 +8,7 @@ from mercer.datasets.arguments import checked_flag, checked_integer, checked_num
 
 @pytest.mark.parametrize("value", [0, 6, 2.0, "2", None, True, np.float64(3)])
 def test_integers_outside_are_refused(value):
-    with pytest.raises(ValueError, match=r"size must be a whole number from 1 to 5, but it is"):
+    with pytest.raises(ValueError, match=r"size must be a whole number from 1 to 5, got"):
         checked_integer("size", value, 1, 5)
 
 
@@ -25,7 +25,7 @@ def test_ends_of_an_interval_belong_to_it_as_told(closed, accepted):
         if value in accepted:
             assert checked_number("x", value, 0, 1, closed=closed) == value
         else:
-            with pytest.raises(ValueError, match=f"x must be a number in .*, but it is {value}"):
+            with pytest.raises(ValueError, match=f"x must be a number in .* got {value}"):
                 checked_number("x", value, 0, 1, closed=closed)
     assert checked_number("x", np.float32(0.5), 0, 1, closed=closed) == 0.5
 

@@ -140,7 +140,7 @@ def test_polynomials_without_coordinates_are_targets_too():
         ({"n_samples": 0}, "n_samples must be a whole number of at least 1"),
         ({"n_features": 2.5}, "n_features must be a whole number"),
         ({"n_features": 3}, "n_features=3 is too small .* use n_features >= 4"),
-        ({"inputs": "sphere"}, "inputs must be one of .*'rotated'.* but it is 'sphere'"),
+        ({"inputs": "sphere"}, "inputs must be one of .*'rotated'.* got 'sphere'"),
         ({"inputs": ["gaussian"]}, "inputs must be one of"),
         ({"polynomial": "figure99"}, "polynomial must be .*'figure9'"),
         ({"polynomial": {(0,): 1.0}}, "polynomial must be a SparsePolynomial"),

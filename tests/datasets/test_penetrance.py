@@ -208,7 +208,7 @@ def test_rare_alleles_are_refused_in_a_sentence_too(q, prevalence):
     ("table", "match"),
     [
         (0.5, "3 entries along each axis"),
-        (np.full((3, 2), 0.5), r"its shape is \(3, 2\)"),
+        (np.full((3, 2), 0.5), r"got shape \(3, 2\)"),
         (np.full((3, 3), 1.5), r"all in \[0, 1\]"),
         (np.full((3, 3), np.nan), r"all in \[0, 1\]"),
     ],

@@ -117,7 +117,7 @@ def test_seeds_give_fresh_rows_of_a_sampler():
     assert len(np.unique(found.importances_[:, 0])) == 5
     assert found.selection_frequencies_[:2].min() == 1
     assert found.selection_frequencies_.sum() == pytest.approx(4)
-    with pytest.raises(ValueError, match=r"X is a HierarchicalTask; use method='seeds'"):
+    with pytest.raises(ValueError, match=r"got a HierarchicalTask; use method='seeds'"):
         selection_frequencies(machine, task, n_features=4)
 
 
@@ -235,7 +235,7 @@ def test_bad_arguments_are_refused_with_their_names():
             selection_frequencies(machine, X, y, n_features=2, n_repeats=wrong)
     with pytest.raises(ValueError, match="n_features must be a whole number from 1 to 5"):
         selection_frequencies(machine, X, y, n_features=6)
-    with pytest.raises(ValueError, match=r"method must be one of .* but it is 'jackknife'"):
+    with pytest.raises(ValueError, match=r"method must be one of .* got 'jackknife'"):
         selection_frequencies(machine, X, y, n_features=2, method="jackknife")
     with pytest.raises(ValueError, match="random_state"):
         selection_frequencies(machine, X, y, n_features=2, random_state="zero")

@@ -61,7 +61,7 @@ def test_names_come_from_the_model_or_from_the_caller():
     own = ["one", "two", "three", "four", "five", "six"]
     display = WeightsDisplay.from_estimator(model, n_features=2, feature_names=own)
     assert set(labels(display.ax_.get_yticklabels())) == {"two", "five"}
-    with pytest.raises(ValueError, match=r"each of the 6 columns, but there are 2"):
+    with pytest.raises(ValueError, match=r"each of the 6 columns, got 2"):
         WeightsDisplay.from_estimator(model, feature_names=["one", "two"])
 
 
@@ -124,7 +124,7 @@ def test_kinds_that_do_not_fit_say_which_model_does(irkm):
         WeightsDisplay.from_estimator(forest, kind="path")
     with pytest.raises(ValueError, match="Ridge has no feature_importances_"):
         WeightsDisplay.from_estimator(Ridge().fit(X, y))
-    with pytest.raises(ValueError, match=r"kind must be one of .* but it is 'pie'"):
+    with pytest.raises(ValueError, match=r"kind must be one of .* got 'pie'"):
         WeightsDisplay.from_estimator(irkm, kind="pie")
     with pytest.raises(NotFittedError):
         WeightsDisplay.from_estimator(IRKMRegressor())

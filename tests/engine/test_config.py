@@ -1,30 +1,71 @@
 """Tests of the settings."""
 
 import threading
+import warnings
 
 import numpy as np
 import pytest
 
 import mercer
+from mercer.engine import config as settings_module
 from mercer.engine.config import parse_memory, settings
 
 
 @pytest.fixture(autouse=True)
-def _settings_as_they_were():
-    with mercer.config():
-        yield
+def _settings_as_they_were(monkeypatch):
+    monkeypatch.setattr(settings_module, "_of_process", settings_module.Settings())
 
 
-def test_a_with_block_ends_and_a_statement_stays():
+def test_a_with_block_ends_and_what_is_set_stays():
     with mercer.config(memory="2GB", n_jobs=3, block_rows=7, progress=False):
         assert (settings().memory, settings().n_jobs, settings().block_rows) == (2 * 10**9, 3, 7)
         with mercer.config(n_jobs=None):
             assert (settings().n_jobs, settings().block_rows) == (None, 7)
         assert settings().n_jobs == 3
     assert settings().memory == 10**9
-    mercer.config(block_rows=11)
+    mercer.set_config(block_rows=11)
     assert mercer.config().block_rows == 11
     assert "block_rows=11" in repr(mercer.config())
+
+
+def test_making_a_config_sets_nothing():
+    before = settings()
+    limited = mercer.config(memory="5MB")
+    assert settings() is before
+    assert limited.memory == 5_000_000
+    assert "not in force" in repr(limited)
+    with limited:
+        assert settings().memory == 5_000_000
+        with limited:
+            assert "not in force" not in repr(limited)
+        assert settings().memory == 5_000_000
+    assert settings() is before
+
+
+def test_a_config_that_is_never_entered_does_not_pass_in_silence():
+    with pytest.warns(RuntimeWarning, match=r"config\(memory, n_jobs\).*set_config") as caught:
+        mercer.config(memory="5MB", n_jobs=2)
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mercer.config()
+        mercer.config(n_jobs=2).__enter__().__exit__()
+
+
+def test_what_is_set_inside_a_block_stays_and_the_block_keeps_its_own():
+    with mercer.config(n_jobs=3):
+        mercer.set_config(n_jobs=5, block_rows=11)
+        assert (settings().n_jobs, settings().block_rows) == (3, 11)
+    assert (settings().n_jobs, settings().block_rows) == (5, 11)
+
+
+def test_what_is_set_is_seen_by_every_thread():
+    mercer.set_config(block_rows=13)
+    seen = []
+    thread = threading.Thread(target=lambda: seen.append(settings().block_rows))
+    thread.start()
+    thread.join()
+    assert seen == [13]
 
 
 def test_blocks_in_two_threads_do_not_meet():
@@ -83,6 +124,8 @@ def test_bad_settings_name_themselves_and_change_nothing(setting, values):
     for value in values:
         with pytest.raises(ValueError, match=setting):
             mercer.config(**{setting: value})
+        with pytest.raises(ValueError, match=setting):
+            mercer.set_config(**{setting: value})
         assert settings() == before
 
 

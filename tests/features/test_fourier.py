@@ -66,7 +66,7 @@ def test_more_components_begin_with_the_same_frequencies(projection):
     [
         (Gaussian(2.0), scipy.stats.chi(5, scale=0.5)),
         (Laplace(2.0), None),
-        (Matern(1.5, 2.0), None),
+        (Matern(2.0, nu=1.5), None),
     ],
 )
 def test_radii_follow_the_spectral_measure(kernel, law):

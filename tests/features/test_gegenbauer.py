@@ -108,7 +108,7 @@ def test_a_sphere_is_recognised_and_needs_few_features():
     narrow = GegenbauerFeatures(Gaussian(0.1), n_components=1024)
     assert 3e-3 < relative_error(narrow, X) < 9e-3
     assert narrow.degree_ == 31
-    for kernel in (Laplace(1.0), Matern(1.5, 0.7)):
+    for kernel in (Laplace(1.0), Matern(0.7, nu=1.5)):
         assert relative_error(GegenbauerFeatures(kernel, n_components=1024), X) < 0.02
     with pytest.raises(ValueError, match="domain='ball'"):
         narrow.transform(2 * X)

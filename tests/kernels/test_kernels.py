@@ -18,8 +18,10 @@ from mercer import (
     Matern,
     Polynomial,
     ProductLaplace,
+    RandomFourier,
     config,
 )
+from mercer.kernels.derivatives import slopes
 from mercer.testing import peak_bytes
 
 
@@ -41,9 +43,9 @@ def rows():
         (Gaussian(0.7), lambda x, y: oracles.gaussian(x, y, 0.7)),
         (Laplace(1.3), lambda x, y: oracles.laplace(x, y, 1.3)),
         (ProductLaplace(1.3), lambda x, y: oracles.product_laplace(x, y, 1.3)),
-        (Matern(0.5, 0.8), lambda x, y: oracles.matern(x, y, 0.5, 0.8)),
-        (Matern(1.5, 0.8), lambda x, y: oracles.matern(x, y, 1.5, 0.8)),
-        (Matern(2.5, 0.8), lambda x, y: oracles.matern(x, y, 2.5, 0.8)),
+        (Matern(0.8, nu=0.5), lambda x, y: oracles.matern(x, y, 0.5, 0.8)),
+        (Matern(0.8, nu=1.5), lambda x, y: oracles.matern(x, y, 1.5, 0.8)),
+        (Matern(0.8, nu=2.5), lambda x, y: oracles.matern(x, y, 2.5, 0.8)),
         (Exponential(2.0), lambda x, y: np.exp(x @ y / 4)),
         (Polynomial(3, 0.5, 2.0), lambda x, y: (0.5 * (x @ y) + 2) ** 3),
         (ArcCosine(1), lambda x, y: oracles.relu_network(x, y, 1)[1]),
@@ -205,7 +207,7 @@ def test_bad_vectors_are_refused():
         with pytest.raises(ValueError, match="v must hold"):
             NTK().matvec(X, wrong)
     for wrong in (np.ones(4), np.array([1.0, np.nan, 0.0])):
-        with pytest.raises(ValueError, match="X and Y are vectors"):
+        with pytest.raises(ValueError, match="X and Y must be vectors"):
             NTK()(np.ones(3), wrong)
     with pytest.raises(ValueError, match="lengthscale"):
         Gaussian(-1.0)(np.ones(3), np.ones(3))
@@ -228,3 +230,37 @@ def test_a_kernel_of_two_vectors_is_a_number():
     value = NTK(depth=1)(np.array([1.0, 0.0]), np.array([0.0, 2.0]))
     assert isinstance(value, float)
     assert value == pytest.approx(2 / np.pi)
+
+
+@pytest.mark.parametrize("size", [1e-170, 1e-290, 1e170, 1e290])
+@pytest.mark.parametrize("kernel", [Gaussian, Laplace, Matern, Exponential, ProductLaplace])
+def test_the_unit_of_rows_and_lengthscale_does_not_matter(kernel, size):
+    X = np.random.default_rng(0).standard_normal((6, 4))
+    X[1] = X[0] + 1e-9
+    for rows in (X, scipy.sparse.csr_array(X)):
+        scaled = rows * size
+        expected, actual = kernel(0.7)(rows, rows[::-1]), kernel(0.7 * size)(scaled, scaled[::-1])
+        assert actual == pytest.approx(expected, rel=1e-12)
+        assert kernel(0.7 * size)(scaled) == pytest.approx(kernel(0.7)(rows), rel=1e-12)
+
+
+def test_slopes_of_tiny_rows_are_those_of_ordinary_ones():
+    X = np.random.default_rng(0).standard_normal((5, 3))
+    ordinary = slopes(Laplace(0.7), X, X, np).cross
+    tiny = slopes(Laplace(0.7e-120), 1e-120 * X, 1e-120 * X, np).cross
+    assert tiny * 1e-120**2 == pytest.approx(ordinary, rel=1e-12)
+
+
+def test_the_smoothness_of_a_matern_kernel_has_to_be_named():
+    assert Matern(3.0).lengthscale == 3.0
+    with pytest.raises(TypeError):
+        Matern(1.0, 2.5)
+
+
+@pytest.mark.parametrize("dtype", ["int16", "uint16"])
+def test_integers_of_16_bits_keep_the_digits_of_their_differences(dtype):
+    X = (30_000 + np.random.default_rng(0).integers(0, 3, (20, 6))).astype(dtype)
+    kernel, wide = Gaussian(1.5), X.astype(float)
+    assert np.array_equal(kernel(X), kernel(wide))
+    features = RandomFourier(kernel, n_components=64, random_state=0).fit(wide)
+    assert np.array_equal(features.transform(X), features.transform(wide))

@@ -56,5 +56,5 @@ def test_series_of_kernels_sum_up_to_them():
 
 
 def test_negative_coefficients_are_refused():
-    with pytest.raises(ValueError, match="not negative"):
+    with pytest.raises(ValueError, match="none negative"):
         PowerSeries((1.0, -1.0))(np.eye(2))

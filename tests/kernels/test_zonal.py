@@ -151,7 +151,7 @@ def test_kernels_on_a_sphere_are_kernels_of_the_angle():
     X = rng.standard_normal((7, 3))
     X *= 2 / np.linalg.norm(X, axis=1, keepdims=True)
     cosines = np.clip(X @ X.T / 4, -1, 1)
-    for kernel in (Gaussian(1.5), Polynomial(3), Matern(2.5, 3.0), PowerSeries((1.0, 0.5, 0.1))):
+    for kernel in (Gaussian(1.5), Polynomial(3), Matern(3.0, nu=2.5), PowerSeries((1.0, 0.5, 0.1))):
         found = zonal_coefficients(kernel, 3, 60, radius=2.0)
         total = sum(c * p for c, p in zip(found, legendre(cosines, 3, 60), strict=True))
         assert abs(total - kernel(X)).max() < 1e-4 * abs(kernel(X)).max()
@@ -166,3 +166,20 @@ def test_a_kernel_of_some_columns():
     for bad, word in (([4], "from 0 to 3"), ([], "list numbers"), ([0.5], "list numbers")):
         with pytest.raises(ValueError, match=word):
             OnColumns(Gaussian(), bad)(X)
+
+
+@pytest.mark.parametrize(
+    "kernel", [PowerSeries((0, 0, 0, 1.0)), DotProduct([0, 0, 0, 1.0]), Polynomial(3, coef0=0.0)]
+)
+def test_a_truncation_that_leaves_nothing_is_refused(kernel):
+    with pytest.raises(ValueError, match=r"degree=2 leaves nothing.*use degree=3 or more"):
+        radial_series(kernel, 3, 2, 1e-3, np.ones(4))
+    assert radial_series(kernel, 3, 3, 1e-3, np.ones(4)).pairs
+
+
+def test_series_without_coefficients_are_refused():
+    for kernel in (PowerSeries(()), DotProduct([])):
+        with pytest.raises(ValueError, match=r"at least one.*got"):
+            kernel(np.eye(2))
+    with pytest.raises(ValueError, match="leaves nothing"):
+        radial_series(PowerSeries((0.0, 0.0)), 3, None, 1e-3, np.ones(4))

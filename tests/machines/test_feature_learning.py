@@ -68,7 +68,7 @@ def weights_of(kind, d=4):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("kernel", [Laplace(2.0), Gaussian(2.0), Matern(2.5, 2.0)], ids=repr)
+@pytest.mark.parametrize("kernel", [Laplace(2.0), Gaussian(2.0), Matern(2.0, nu=2.5)], ids=repr)
 def test_all_landmarks_give_the_exact_step(kind, kernel):
     data, weights = some_data(), weights_of(kind)
     exact = ExactFit(kernel, [1e-2]).run(data, weights)

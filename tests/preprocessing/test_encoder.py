@@ -1,4 +1,4 @@
-"""Tests of the encoder: kinds of columns, gaps, categories, blocks, and what is refused."""
+"""Tests of the encoder: kinds of columns, missing values, categories, blocks, what is refused."""
 
 import datetime
 import decimal
@@ -11,10 +11,14 @@ import pytest
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import TableEncoder
 from mercer._array import to_numpy
+from mercer.preprocessing.table_summary import TableSummary
 from mercer.testing import array_libraries
 
 COLUMNS = {
@@ -126,7 +130,7 @@ def test_common_scale_keeps_the_proportions_of_columns():
     assert rows[:, 1].std() / rows[:, 0].std() == pytest.approx(X[:, 1].std() / X[:, 0].std())
 
 
-def test_far_values_are_drawn_in():
+def test_outliers_are_soft_clipped():
     X = np.append(np.random.default_rng(0).standard_normal(1000), 1e6)[:, None]
     assert abs(TableEncoder().fit(X).transform(X)).max() < 3.0
     assert abs(TableEncoder(limit=None).fit(X).transform(X)).max() > 30.0
@@ -151,7 +155,6 @@ def test_what_cannot_be_encoded_is_refused_with_the_column_s_name():
     frame = FRAMES["pandas"]()
     encoder = TableEncoder().fit(frame)
     for wrong, text in (
-        (frame.assign(colour="green"), "Column 'colour' holds the category 'green'"),
         (frame.assign(size="large"), "Column 'size' held numbers .* but holds 'large'"),
         (frame.assign(number=np.inf), "infinity in column 'number'"),
         (frame.drop(columns="size"), "size"),
@@ -165,8 +168,27 @@ def test_what_cannot_be_encoded_is_refused_with_the_column_s_name():
         TableEncoder().fit(pd.DataFrame({"a": [[1], [2]]}))
     with pytest.raises(ValueError, match="held numbers in earlier blocks"):
         TableEncoder().partial_fit(frame).partial_fit(frame.assign(size="large"))
-    ignored = TableEncoder(unseen="ignore").fit(frame).transform(frame.assign(colour="green"))
-    assert not ignored[:, -3:].any()
+
+
+def test_unseen_categories_warn_by_default_and_become_zeros():
+    frame = FRAMES["pandas"]()
+    strange = frame.assign(colour=["green", "grey", None, "green", "red"])
+    text = r"Column 'colour' holds the category 'green' and 1 more in 3 rows.*known: 'blue', 'red'"
+    with pytest.warns(UserWarning, match=text):
+        rows = TableEncoder().fit(frame).transform(strange)
+    assert rows[:, -3:].tolist() == [[0, 0, 0], [0, 0, 0], [0, 0, 1], [0, 0, 0], [0, 1, 0]]
+    ignoring = TableEncoder(unseen="ignore").fit(frame)
+    assert np.array_equal(ignoring.transform(strange), rows)
+    with pytest.raises(ValueError, match=text):
+        TableEncoder(unseen="error").fit(frame).transform(strange)
+
+
+def test_a_rare_category_does_not_end_a_cross_validation():
+    frame = pd.DataFrame({"x": np.arange(30.0), "kind": ["a", "b"] * 14 + ["once", "a"]})
+    model = make_pipeline(TableEncoder(), Ridge())
+    with pytest.warns(UserWarning, match="category 'once' in 1 row,"):
+        scores = cross_val_score(model, frame, frame["x"], cv=5, error_score="raise")
+    assert len(scores) == 5
 
 
 def test_a_refused_block_leaves_nothing_behind():
@@ -190,7 +212,7 @@ def test_dates_far_in_the_future_and_dates_for_numbers():
         TableEncoder().fit(pd.DataFrame({"day": [2020.0, 2021.0]})).transform(frame)
 
 
-def test_gaps_count_in_any_order():
+def test_missing_values_count_in_any_order():
     full = pd.DataFrame({"kind": ["u", "v"] * 5})
     empty = pd.DataFrame({"kind": [None] * 4}, dtype=float)
     one = TableEncoder().partial_fit(full).partial_fit(empty)
@@ -222,3 +244,82 @@ def test_names_of_things_do_not_fill_the_memory():
     encoder = TableEncoder().partial_fit(frame).partial_fit(frame)
     assert len(encoder._summary.categories[0]) <= 50_000
     assert len(encoder.get_feature_names_out()) == 101
+
+
+def test_rescaled_is_what_a_fit_would_give_and_leaves_the_first_alone():
+    frame = FRAMES["pandas"]()
+    encoder = TableEncoder().fit(frame)
+    before = encoder.transform(frame)
+    for parameters in ({"limit": None}, {"scaling": "common"}, {"constant": 2.0, "limit": 5.0}):
+        fitted = TableEncoder(**parameters).fit(frame)
+        other = encoder.rescaled(**parameters)
+        assert np.array_equal(other.transform(frame), fitted.transform(frame))
+        assert list(other.get_feature_names_out()) == list(fitted.get_feature_names_out())
+        other.partial_fit(frame.assign(size=100.0, colour="new"))
+    assert np.array_equal(encoder.transform(frame), before)
+    assert encoder.get_params() == TableEncoder().get_params()
+    assert np.array_equal(encoder.partial_fit(frame).transform(frame), before)
+    with pytest.raises(TypeError, match="got 'unseen'"):
+        encoder.rescaled(unseen="error")
+    with pytest.raises(ValueError, match="limit"):
+        encoder.rescaled(limit=-1.0)
+
+
+def test_without_summary_encodes_and_learns_no_more():
+    frame = FRAMES["pandas"]()
+    encoder = TableEncoder().fit(frame)
+    bare = encoder.without_summary()
+    assert np.array_equal(bare.transform(frame), encoder.transform(frame))
+    assert not any(isinstance(value, TableSummary) for value in vars(bare).values())
+    with pytest.raises(ValueError, match="holds no summary"):
+        bare.partial_fit(frame)
+    with pytest.raises(ValueError, match="holds no summary"):
+        bare.rescaled(limit=None)
+    assert np.array_equal(bare.fit(frame).rescaled().transform(frame), encoder.transform(frame))
+    encoder.partial_fit(frame)
+    assert encoder.__mercer_state__(compact=True)["_summary"] is None
+    assert encoder.__mercer_state__(compact=False)["_summary"] is not None
+
+
+def test_describe_counts_kinds_and_what_becomes_of_them():
+    text = "3 numeric, 1 date, 2 categorical; 8 columns once encoded, 1 with missing values, "
+    frame = FRAMES["pandas"]()
+    frame["flag"] = frame["flag"].map({True: "yes", False: "no"})
+    assert TableEncoder().fit(frame).describe() == (
+        text.replace("8", "9") + "1 constant column dropped"
+    )
+    pixels = np.column_stack([np.random.default_rng(0).random((1200, 2)), np.zeros((1200, 2))])
+    assert TableEncoder().fit(pixels).describe() == (
+        "4 numeric; 2 columns once encoded, 2 constant columns dropped"
+    )
+    spans = pd.DataFrame({"a": pd.to_timedelta([1, 2], "D"), "b": pd.to_timedelta([1, 5], "D")})
+    assert TableEncoder().fit(spans).describe() == "2 durations; 2 columns once encoded"
+
+
+def test_large_distinct_integers_are_not_constant_and_rounding_errors_are():
+    ids = 10**15 + np.arange(5)
+    for column in (ids, ids.astype(float), -ids):
+        rows = TableEncoder(limit=None).fit_transform(np.asarray(column)[:, None])
+        assert abs(rows[:, 0]) == pytest.approx(abs(np.arange(5) - 2) / np.sqrt(2))
+    seconds = pd.DataFrame({"time": 1_700_000_000_000_000 + np.array([0, 1, 1]), "x": [0, 5, 7]})
+    assert TableEncoder().fit(seconds).describe() == "2 numeric; 2 columns once encoded"
+    for column in (
+        [0.1 + 0.2, 0.3, 0.3],
+        [1.0, 1.0 + 2**-52, 1.0],
+        [1e15 + 0.125, 1e15, 1e15],
+        [1e18, 1e18 + 128, 1e18],
+        [7.0, 7.0, 7.0],
+    ):
+        encoder = TableEncoder().fit(np.column_stack([column, [0.0, 1.0, 2.0]]))
+        assert list(encoder.get_feature_names_out()) == ["x1"], column
+
+
+def test_numbers_of_any_size_are_scaled():
+    for size in (1e-300, 1e-160, 1e160, 1e300):
+        for scaling in ("each", "common"):
+            X = np.random.default_rng(0).standard_normal((50, 2))
+            rows = TableEncoder(scaling).fit_transform(size * X)
+            assert rows == pytest.approx(TableEncoder(scaling).fit_transform(X), rel=1e-9)
+    encoder = TableEncoder(limit=None).fit([[0.0], [1e-5], [3e-5]])
+    with pytest.raises(ValueError, match="column 0 that is too large"):
+        encoder.transform([[1e308]])

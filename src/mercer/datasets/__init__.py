@@ -1,4 +1,4 @@
-"""Generators of data whose truth is known: hierarchical polynomials and pure epistasis."""
+"""Generators of data with known ground truth: hierarchical polynomials and pure epistasis."""
 
 from .epistasis import make_epistasis
 from .hierarchical import HierarchicalTask, make_hierarchical

@@ -15,7 +15,7 @@ def checked_integer(name: str, value: Any, low: int, high: int | None = None) ->
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not whole or int(value) < low or (high is not None and int(value) > high):
         span = f"of at least {low}" if high is None else f"from {low} to {high}"
-        raise ValueError(f"{name} must be a whole number {span}, but it is {value!r}.")
+        raise ValueError(f"{name} must be a whole number {span}, got {value!r}.")
     return int(value)
 
 
@@ -32,14 +32,14 @@ def checked_number(
     x = float(value) if number else np.nan
     if not (low < x < high or (left and x == low) or (right and x == high)):
         span = f"{'[' if left else '('}{low}, {high}{']' if right else ')'}"
-        raise ValueError(f"{name} must be a number in {span}, but it is {value!r}.")
+        raise ValueError(f"{name} must be a number in {span}, got {value!r}.")
     return x
 
 
 def checked_flag(name: str, value: Any) -> bool:
     """Return ``value`` as a bool."""
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False, but it is {value!r}.")
+        raise ValueError(f"{name} must be True or False, got {value!r}.")
     return bool(value)
 
 
@@ -53,6 +53,6 @@ def checked_seed(random_state: Any) -> int:
     if not known:
         raise ValueError(
             "random_state must be None, a whole number from 0 to 2**32 - 1, a NumPy Generator "
-            f"or a RandomState, but it is {random_state!r}."
+            f"or a RandomState, got {random_state!r}."
         )
     return seed_of(random_state)

@@ -129,12 +129,10 @@ def _checked_range(frequency: Any) -> tuple[float, float]:
     ends = list(frequency) if np.ndim(frequency) == 1 else [frequency] * 2
     if len(ends) != 2:
         raise ValueError(
-            f"background_frequency must be a number or a pair (low, high), but it is {frequency!r}."
+            f"background_frequency must be a number or a pair (low, high), got {frequency!r}."
         )
     name = "background_frequency"
     low, high = (checked_number(name, end, RAREST, 0.5) for end in ends)
     if low > high:
-        raise ValueError(
-            f"background_frequency must ascend, but it is {frequency!r}; swap its two ends."
-        )
+        raise ValueError(f"background_frequency must ascend, got {frequency!r}; swap its two ends.")
     return low, high

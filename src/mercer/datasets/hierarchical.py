@@ -80,7 +80,7 @@ class HierarchicalTask:
     ) -> None:
         self.n_features = checked_integer("n_features", n_features, 1)
         if not isinstance(inputs, str) or inputs not in INPUTS:
-            raise ValueError(f"inputs must be one of {sorted(INPUTS)}, but it is {inputs!r}.")
+            raise ValueError(f"inputs must be one of {sorted(INPUTS)}, got {inputs!r}.")
         self.inputs = inputs
         self.polynomial = _checked_polynomial(polynomial)
         self.noise = checked_number("noise", noise, 0, np.inf, closed="left")
@@ -93,7 +93,7 @@ class HierarchicalTask:
         if inputs == "hypercube" and not self.polynomial.is_multilinear:
             raise ValueError(
                 "inputs='hypercube' needs a polynomial whose terms do not repeat coordinates, "
-                f"but it is {self.polynomial!r}; use inputs='gaussian'."
+                f"got {self.polynomial!r}; use inputs='gaussian'."
             )
         seed = checked_seed(random_state)
         self._signs, self._rotated = INPUTS[inputs]
@@ -207,8 +207,8 @@ def _checked_polynomial(polynomial: Any) -> SparsePolynomial:
         return TARGETS[polynomial]
     if not isinstance(polynomial, SparsePolynomial):
         raise ValueError(
-            f"polynomial must be a SparsePolynomial, one of {sorted(TARGETS)} or None, but it "
-            f"is {polynomial!r}."
+            f"polynomial must be a SparsePolynomial, one of {sorted(TARGETS)} or None, "
+            f"got {polynomial!r}."
         )
     return polynomial
 

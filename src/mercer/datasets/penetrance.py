@@ -148,7 +148,7 @@ def marginal_penetrance(
     frequencies = checked_frequencies(minor_allele_frequency, table.ndim)
     given = [checked_integer("loci", locus, 0, table.ndim - 1) for locus in loci]
     if len(set(given)) < len(given):
-        raise ValueError(f"loci must not contain a locus twice, but it is {list(loci)!r}.")
+        raise ValueError(f"loci must not contain a locus twice, got {list(loci)!r}.")
     for locus in reversed(range(table.ndim)):
         if locus not in given:
             table = np.tensordot(table, genotype_frequencies(frequencies[locus]), (locus, 0))
@@ -199,8 +199,8 @@ def checked_frequencies(values: Any, n_loci: int) -> np.ndarray:
     several = list(values) if np.ndim(values) == 1 else [values] * n_loci
     if len(several) != n_loci:
         raise ValueError(
-            f"minor_allele_frequency must be a number or one for each of the {n_loci} loci, but "
-            f"it is {values!r}."
+            f"minor_allele_frequency must be a number or one for each of the {n_loci} loci, "
+            f"got {values!r}."
         )
     name = "minor_allele_frequency"
     return np.array([checked_number(name, q, RAREST, 0.5) for q in several])
@@ -210,8 +210,8 @@ def _checked_table(table: ArrayLike) -> np.ndarray:
     table = np.asarray(table, dtype=float)
     if table.ndim == 0 or set(table.shape) != {3} or not np.all((table >= 0) & (table <= 1)):
         raise ValueError(
-            "table must have 3 entries along each axis, all in [0, 1], but its shape is "
-            f"{table.shape} and its entries are {table.ravel()[:9].tolist()}."
+            "table must have 3 entries along each axis, all in [0, 1], got shape "
+            f"{table.shape} and entries {table.ravel()[:9].tolist()}."
         )
     return table
 

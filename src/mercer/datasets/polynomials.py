@@ -55,7 +55,7 @@ class SparsePolynomial:
     def __init__(self, terms: Mapping[Monomial, float]) -> None:
         if not isinstance(terms, Mapping):
             raise TypeError(
-                "terms must map tuples of coordinates to coefficients, but it is a "
+                "terms must map tuples of coordinates to coefficients, got a "
                 f"{type(terms).__name__}; write for example {{(0,): 1.0, (0, 1): 2.0}}."
             )
         merged: dict[Monomial, float] = {}
@@ -102,8 +102,8 @@ class SparsePolynomial:
         rows = np.asarray(X)
         if rows.ndim != 2 or rows.dtype.kind not in "biuf":
             raise ValueError(
-                "X must be a two-dimensional array of real numbers, but its shape is "
-                f"{rows.shape} and its dtype {rows.dtype}; give one row for each sample."
+                "X must be a two-dimensional array of real numbers, got shape "
+                f"{rows.shape} and dtype {rows.dtype}; give one row for each sample."
             )
         needed = max(self.coordinates, default=-1) + 1
         if rows.shape[1] < needed:
@@ -161,7 +161,7 @@ def leap_complexity(polynomial: SparsePolynomial) -> int:
     """
     if not isinstance(polynomial, SparsePolynomial):
         raise TypeError(
-            f"polynomial must be a SparsePolynomial, but it is a {type(polynomial).__name__}; "
+            f"polynomial must be a SparsePolynomial, got a {type(polynomial).__name__}; "
             "write SparsePolynomial({(0,): 1.0, (0, 1): 2.0})."
         )
     remaining = list(polynomial.terms)
@@ -212,7 +212,7 @@ def _hermite(x: np.ndarray, degree: int) -> np.ndarray:
 def _checked_monomial(monomial: Any) -> Monomial:
     if not isinstance(monomial, tuple):
         raise TypeError(
-            f"The keys of terms must be tuples of coordinates, but one is {monomial!r}; write "
+            f"The keys of terms must be tuples of coordinates, got {monomial!r}; write "
             "(3,) for the coordinate 3 alone."
         )
     for j in monomial:
@@ -228,7 +228,7 @@ def _checked_coefficient(monomial: Any, coefficient: Any) -> float:
     is_number = isinstance(coefficient, Real) and not isinstance(coefficient, bool)
     if not is_number or not np.isfinite(float(coefficient)):
         raise ValueError(
-            f"The coefficient of {monomial!r} must be a finite number, but it is {coefficient!r}."
+            f"The coefficient of {monomial!r} must be a finite number, got {coefficient!r}."
         )
     return float(coefficient)
 

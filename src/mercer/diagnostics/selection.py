@@ -25,7 +25,7 @@ METHODS = ("bootstrap", "seeds")
 
 @dataclass(frozen=True, eq=False)
 class SelectionFrequencies:
-    """How often columns came out on top.
+    """How often columns were among the most important.
 
     Attributes
     ----------
@@ -77,8 +77,8 @@ def selection_frequencies(
 ) -> SelectionFrequencies:
     """Return how often every column is among those of largest ``feature_importances_``.
 
-    Columns that matter come out on top of almost every sample of the rows; a column that was
-    lucky once does not. Chance alone gives ``n_features`` over the number of columns.
+    Columns that matter are among the largest for almost every sample of the rows; a column that
+    was lucky once is not. Chance alone gives ``n_features`` over the number of columns.
 
     Parameters
     ----------
@@ -108,10 +108,10 @@ def selection_frequencies(
 
     Notes
     -----
-    Rows that were drawn several times are given once: copies would tell leave-one-out, by
-    which machines choose, what it has left out.
+    Rows that were drawn several times are given once: leave-one-out, by which machines choose,
+    would find a copy of every row that it holds out.
 
-    Columns that tie for the last places share them, and a column of importance 0 is never
+    Columns that tie for the last ranks share them, and a column of importance 0 is never
     selected.
 
     Examples
@@ -129,7 +129,7 @@ def selection_frequencies(
     n_features = checked_integer("n_features", n_features, 1)
     n_repeats = checked_integer("n_repeats", n_repeats, 1)
     if not isinstance(method, str) or method not in METHODS:
-        raise ValueError(f"method must be one of {sorted(METHODS)}, but it is {method!r}.")
+        raise ValueError(f"method must be one of {sorted(METHODS)}, got {method!r}.")
     stream = Stream(checked_seed(random_state))
     seeds = _seed_names(estimator)
     if method == "seeds":
@@ -183,8 +183,8 @@ def _bootstrap(estimator: Any, X: Any, y: Any, stream: Stream) -> Iterator[tuple
     if not is_frame(X):
         if is_stream(X) or not (hasattr(X, "shape") or isinstance(X, (list, tuple))):
             raise ValueError(
-                f"method='bootstrap' draws from rows, but X is a {type(X).__name__}; use "
-                "method='seeds' for what gives other rows by itself."
+                f"X must be an array or a data frame for method='bootstrap', got a "
+                f"{type(X).__name__}; use method='seeds' for a sampler or a stream."
             )
         X = check_rows(X)
     if y is None:
@@ -233,7 +233,7 @@ def _importances(model: Any) -> np.ndarray:
 
 
 def _selected(importances: np.ndarray, size: int) -> np.ndarray:
-    """Return 1 for the largest entries, a share for those that tie for the last places.
+    """Return 1 for the largest entries, a share for those that tie for the last ranks.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pictures of what a machine that learns features has learnt: weights, their way, a matrix."""
+"""Pictures of what a feature-learning machine has learnt: column weights, their path, a matrix."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COLOURS = ("C0", "C1", "C2", "C3", "C4", "C5", "C6", "C8", "C9")
 
 
 class WeightsDisplay:
-    """Weights of the columns, or the matrix in their place, as a picture.
+    """Column weights, or the matrix of a learnt metric, as a picture.
 
     Make one with :meth:`from_estimator`, which draws it too; :meth:`plot` draws it again, as
     another kind or on other axes.
@@ -30,7 +30,7 @@ class WeightsDisplay:
     Parameters
     ----------
     importances : array of shape (n_features,)
-        The shares of the columns in all weights.
+        The column weights as shares of their sum.
     feature_names : sequence of str or None, default=None
         The names of the columns; ``None`` is ``x0``, ``x1`` and so on.
     kind : {"bars", "path", "eigenvalues", "matrix"}, default="bars"
@@ -38,9 +38,9 @@ class WeightsDisplay:
     path : array of shape (n_iterations + 1, n_features) or None, default=None
         The shares after every iteration.
     best_iteration : int or None, default=None
-        The iteration that was kept.
+        The iteration with the smallest error, whose weights the model has.
     metric : array of shape (n_features, n_features) or None, default=None
-        The matrix of the distance.
+        The matrix of the learnt metric.
 
     Attributes
     ----------
@@ -107,8 +107,8 @@ class WeightsDisplay:
             classifier of these kinds. Bars need ``feature_importances_`` only, which forests
             have too.
         kind : {"bars", "path", "eigenvalues", "matrix"}, default="bars"
-            The largest weights; all weights by iteration; the eigenvalues of the matrix, or
-            the matrix itself, of the machines that learn one.
+            The largest column weights; all column weights by iteration; the eigenvalues of the
+            metric, or the metric itself, of machines that learn one.
         feature_names : sequence of str or None, default=None
             The names of the columns; ``None`` takes those that the model has seen.
         n_features : int or None, default=20
@@ -127,7 +127,7 @@ class WeightsDisplay:
         if not hasattr(model, "feature_importances_"):
             raise ValueError(
                 f"{type(model).__name__} has no feature_importances_ to draw; use IRKMRegressor, "
-                "RFMRegressor or their classifiers, and the last step of a pipeline by itself."
+                "RFMRegressor or one of their classifiers, and of a pipeline its last step."
             )
         history = getattr(model, "history_", None)
         names = getattr(model, "feature_names_in_", None)
@@ -187,17 +187,17 @@ class WeightsDisplay:
     def _checked_kind(self, kind: Any) -> str:
         """Return the kind, or say which machines can be drawn so."""
         if not isinstance(kind, str) or kind not in KINDS:
-            raise ValueError(f"kind must be one of {sorted(KINDS)}, but it is {kind!r}.")
+            raise ValueError(f"kind must be one of {sorted(KINDS)}, got {kind!r}.")
         if kind == "path" and self.path is None:
             raise ValueError(
-                "kind='path' needs the history of the weights, which this model has not; "
-                "IRKMRegressor, RFMRegressor and their classifiers have one. Use kind='bars'."
+                "kind='path' needs the history of the column weights, which this model does not "
+                "have; IRKMRegressor, RFMRegressor and their classifiers do. Use kind='bars'."
             )
         if kind in ("eigenvalues", "matrix") and self.metric is None:
             raise ValueError(
-                f"kind={kind!r} needs the matrix of a distance, metric_, which this model has not; "
-                "RFMRegressor and RFMClassifier learn one, IRKM learns a weight for each column: "
-                "use kind='bars' or kind='path'."
+                f"kind={kind!r} needs a metric_, which this model does not have; RFMRegressor and "
+                "RFMClassifier learn one, IRKM learns column weights: use kind='bars' or "
+                "kind='path'."
             )
         return kind
 
@@ -263,7 +263,6 @@ def _checked_names(names: Any, size: int) -> np.ndarray:
     found = np.asarray([str(name) for name in names], dtype=object)
     if len(found) != size:
         raise ValueError(
-            f"feature_names must have a name for each of the {size} columns, but there are "
-            f"{len(found)}."
+            f"feature_names must have a name for each of the {size} columns, got {len(found)}."
         )
     return found

@@ -56,7 +56,7 @@ def plan_rows(n_rows: int, row_bytes: int, on_cpu: bool = True, copies: int = 3)
     if affordable < 1:
         raise ValueError(
             f"memory={memory} bytes is too small: one row in flight needs {copies * row_bytes} "
-            f"bytes; raise the budget with mercer.config(memory={copies * row_bytes}) or use "
+            f"bytes; raise the budget with mercer.set_config(memory={copies * row_bytes}) or use "
             "fewer components."
         )
     workers = min(settings().workers(), affordable) if on_cpu else 1

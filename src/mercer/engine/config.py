@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
-from contextvars import ContextVar
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar, Token
 from dataclasses import dataclass, fields, replace
-from types import TracebackType
+from types import EllipsisType, MappingProxyType
 from typing import Any
 
 #: Called as ``progress(done, total, label)`` while long work runs.
@@ -19,7 +21,7 @@ _BINARY_UNITS = {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings in force; change them with :func:`config`."""
+    """The settings in force; change them with :func:`set_config` or :class:`config`."""
 
     memory: int = 10**9
     n_jobs: int | None = None
@@ -34,37 +36,76 @@ class Settings:
         return self.n_jobs if self.n_jobs > 0 else max(1, cores + 1 + self.n_jobs)
 
 
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 _of_process = Settings()
-_of_block: ContextVar[Settings | None] = ContextVar("mercer settings", default=None)
+_of_block: ContextVar[Mapping[str, Any]] = ContextVar("mercer settings", default=_NOTHING)
 
 
 def settings() -> Settings:
-    """Return the settings in force: those of the ``with`` block, or of the process."""
-    return _of_block.get() or _of_process
+    """Return the settings in force: those of the process, with what ``with`` blocks change."""
+    changes = _of_block.get()
+    return replace(_of_process, **changes) if changes else _of_process
 
 
-class config:
-    """Set the memory budget, threads, block size and progress of every computation.
+def set_config(
+    *,
+    memory: str | int | None = None,
+    n_jobs: int | EllipsisType | None = ...,
+    block_rows: int | EllipsisType | None = ...,
+    progress: bool | ProgressCallback | None = None,
+) -> None:
+    """Set the memory budget, threads, block size and progress for the rest of the process.
 
-    Called as a statement it holds for the rest of the process; in a ``with`` block it holds
-    until the block ends, and only in the thread of the block. Settings that are not named
-    stay as they are. Worker processes (joblib's, for example) start with the defaults.
+    Settings that are not named stay as they are, and what an enclosing ``with config(...)``
+    block has set holds until that block ends. Worker processes (joblib's, for example) start
+    with the defaults. To change settings for a few lines only, use :class:`config`.
 
     Parameters
     ----------
     memory : str or int
-        What a computation may use beside its input and its output, as bytes or as a text
+        As in :class:`config`.
+    n_jobs : int or None
+        As in :class:`config`.
+    block_rows : int or None
+        As in :class:`config`.
+    progress : bool or callable
+        As in :class:`config`.
+
+    Examples
+    --------
+    >>> import mercer
+    >>> mercer.set_config(memory="2GB")
+    >>> mercer.config().memory
+    2000000000
+    >>> mercer.set_config(memory="1GB")
+    """
+    global _of_process
+    _of_process = replace(_of_process, **_checked(memory, n_jobs, block_rows, progress))
+
+
+class config:
+    """Set the memory budget, threads, block size and progress inside a ``with`` block.
+
+    The settings hold until the block ends, and only in the thread of the block; those that are
+    not named stay as they are. ``config().memory`` and so on read what is in force.
+    :func:`set_config` sets the same for the rest of the process.
+
+    Parameters
+    ----------
+    memory : str or int
+        What a computation may use beside its input and its output, as bytes or as a string
         such as ``"2GB"`` or ``"512MiB"``. Blocks shrink to fit. The default is 1 GB.
     n_jobs : int or None
         Threads, also those of BLAS while a machine learns. ``None`` means one for each core
         that this process may use (or fewer if the environment variable ``OMP_NUM_THREADS`` says
-        so), and leaves BLAS alone; negative numbers count from the number of cores as in
+        so), and does not limit BLAS; negative numbers count from the number of cores as in
         scikit-learn.
     block_rows : int or None
         Rows in a block. ``None`` lets the engine choose what fits the processor's cache.
     progress : bool or callable
-        ``True`` shows a bar on a terminal for work longer than two seconds, ``False`` never
-        does; a callable is called as ``progress(done, total, label)``.
+        ``True`` shows a bar, on a terminal or in a notebook with ``ipywidgets``, for work longer
+        than two seconds; ``False`` never does. A callable is called as
+        ``progress(done, total, label)``.
 
     Examples
     --------
@@ -76,62 +117,78 @@ class config:
     1000000000
     """
 
+    memory: int
+    n_jobs: int | None
+    block_rows: int | None
+    progress: bool | ProgressCallback
+
+    #: Whether there are changes that no ``with`` statement has put in force.
+    _unused = False
+
     def __init__(
         self,
         *,
         memory: str | int | None = None,
-        n_jobs: Any = ...,
-        block_rows: Any = ...,
+        n_jobs: int | EllipsisType | None = ...,
+        block_rows: int | EllipsisType | None = ...,
         progress: bool | ProgressCallback | None = None,
     ) -> None:
-        global _of_process
-        changes: dict[str, Any] = {}
-        if memory is not None:
-            changes["memory"] = parse_memory(memory)
-        if n_jobs is not ...:
-            changes["n_jobs"] = _integer("n_jobs", n_jobs, "a number of threads such as 4, or -1")
-        if block_rows is not ...:
-            changes["block_rows"] = _integer("block_rows", block_rows, "a number of rows", 1)
-        if progress is not None:
-            if not isinstance(progress, bool) and not callable(progress):
-                raise ValueError(
-                    f"progress must be True, False or a function, but {progress!r} came."
-                )
-            changes["progress"] = progress
-        self._changes = changes
-        self._before = settings()
-        self._mine = replace(self._before, **changes)
-        if _of_block.get() is None:
-            _of_process = self._mine
-        else:
-            _of_block.set(self._mine)
+        self._changes = _checked(memory, n_jobs, block_rows, progress)
+        self._tokens: list[Token[Mapping[str, Any]]] = []
+        self._unused = bool(self._changes)
 
     def __enter__(self) -> config:
-        global _of_process
-        # It is a block's setting after all: whoever it was set for gets back what it had.
-        if _of_process is self._mine:
-            _of_process = self._before
-        elif _of_block.get() is self._mine:
-            _of_block.set(self._before)
-        self._token = _of_block.set(replace(settings(), **self._changes))
+        self._unused = False
+        self._tokens.append(_of_block.set({**_of_block.get(), **self._changes}))
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        _of_block.reset(self._token)
+    def __exit__(self, *error: object) -> None:
+        _of_block.reset(self._tokens.pop())
 
     def __getattr__(self, name: str) -> Any:
         if name in {field.name for field in fields(Settings)}:
-            return getattr(settings(), name)
+            return getattr(replace(settings(), **self._changes), name)
         raise AttributeError(name)
 
     def __repr__(self) -> str:
-        values = ", ".join(f"{f.name}={getattr(settings(), f.name)!r}" for f in fields(Settings))
-        return f"config({values})"
+        values = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(Settings))
+        if not self._unused:
+            return f"config({values})"
+        return f"<config({values}), not in force: {_REMEDY}>"
+
+    def __del__(self) -> None:
+        # As for a coroutine that was never awaited: a statement without effect must not pass.
+        if self._unused and not sys.is_finalizing():
+            named = ", ".join(self._changes)
+            warnings.warn(
+                f"mercer.config({named}) was made but never entered, so nothing is set: {_REMEDY}.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+
+_REMEDY = "use it as 'with mercer.config(...):', or mercer.set_config(...) for the whole process"
+
+
+def _checked(
+    memory: str | int | None,
+    n_jobs: int | EllipsisType | None,
+    block_rows: int | EllipsisType | None,
+    progress: bool | ProgressCallback | None,
+) -> dict[str, Any]:
+    """Return the settings that were given, or say which is wrong."""
+    changes: dict[str, Any] = {}
+    if memory is not None:
+        changes["memory"] = parse_memory(memory)
+    if n_jobs is not ...:
+        changes["n_jobs"] = _integer("n_jobs", n_jobs, "a number of threads such as 4, or -1")
+    if block_rows is not ...:
+        changes["block_rows"] = _integer("block_rows", block_rows, "a number of rows", 1)
+    if progress is not None:
+        if not isinstance(progress, bool) and not callable(progress):
+            raise ValueError(f"progress must be True, False or a function, got {progress!r}.")
+        changes["progress"] = progress
+    return changes
 
 
 def parse_memory(memory: str | int) -> int:
@@ -152,14 +209,13 @@ def parse_memory(memory: str | int) -> int:
     elif hasattr(memory, "__index__") and not isinstance(memory, bool):
         return _positive(int(memory), memory)
     raise ValueError(
-        f"memory must be a number of bytes or a text such as '2GB' or '512MiB', "
-        f"but {memory!r} came."
+        f"memory must be a number of bytes or a string such as '2GB' or '512MiB', got {memory!r}."
     )
 
 
-def _positive(value: int, came: Any) -> int:
+def _positive(value: int, given: str | int) -> int:
     if value < 1:
-        raise ValueError(f"memory must be at least one byte, but {came!r} came.")
+        raise ValueError(f"memory must be at least one byte, got {given!r}.")
     return value
 
 
@@ -171,7 +227,7 @@ def _integer(name: str, value: Any, wanted: str, least: int | None = None) -> in
     if not wrong and (value.__index__() == 0 or (least is not None and value < least)):
         wrong = True
     if wrong:
-        raise ValueError(f"{name} must be None or {wanted}, but {value!r} came.")
+        raise ValueError(f"{name} must be None or {wanted}, got {value!r}.")
     return int(value)
 
 

@@ -87,8 +87,9 @@ def from_stream(stream: Iterable[Any]) -> Iterator[Block]:
     for number, item in enumerate(stream):
         if not isinstance(item, tuple) or len(item) not in (2, 3):
             raise ValueError(
-                f"A stream must yield (X, y) or (X, y, sample_weight), but block {number} is a "
-                f"{type(item).__name__}; wrap it, for example ((X, y) for X, y in blocks)."
+                "A stream must yield (X, y) or (X, y, sample_weight), got a "
+                f"{type(item).__name__} as block {number}; wrap it, for example "
+                "((X, y) for X, y in blocks)."
             )
         weights = None if len(item) == 2 else item[2]
         empty = False
@@ -124,12 +125,12 @@ def as_weights(weights: Any, n_rows: int) -> np.ndarray | None:
         values = np.full(n_rows, float(values))
     if values.shape != (n_rows,):
         raise ValueError(
-            f"sample_weight must have one number for each of the {n_rows} rows, but its shape is "
+            f"sample_weight must have one number for each of the {n_rows} rows, got shape "
             f"{values.shape}."
         )
     if not np.isfinite(values).all() or (values < 0).any():
         raise ValueError(
-            "sample_weight must hold finite numbers that are not negative; leave rows out by "
-            "weight 0."
+            "sample_weight must hold finite numbers that are not negative; give weight 0 to rows "
+            "that must not count."
         )
     return values

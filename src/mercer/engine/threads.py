@@ -44,7 +44,7 @@ def run_tasks(
     workers : int, optional
         Threads, instead of those of the settings.
     native : bool, default=True
-        Whether NumPy does the work; another library's threads are left alone.
+        Whether NumPy does the work; threads of other libraries are not limited.
     """
     workers = min(workers or settings().workers(), len(tasks))
     held = single_threaded_blas() if native else nullcontext()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._array import all_finite, as_floating, floating_name, is_numpy, is_sparse
+from .._array import all_finite, as_floating, common_floating_name, is_numpy, is_sparse
 from .blocks import FEWEST_ROWS, Plan, cut, row_width, take
 from .config import settings
 from .memory import allocate
@@ -36,7 +36,7 @@ def pairwise(tile: Tile, X: Any, Y: Any) -> Any:
     """
     symmetric = Y is None
     other = X if symmetric else Y
-    dtype = _common(X, other)
+    dtype = common_floating_name(X, other)
     out = allocate(X, (X.shape[0], other.shape[0]), dtype)
     on_cpu = is_numpy(X)
     plan = plan_tiles(X, other)
@@ -68,7 +68,7 @@ def pairwise(tile: Tile, X: Any, Y: Any) -> Any:
 
 def pairwise_matvec(tile: Tile, X: Any, Y: Any, vectors: Any) -> Any:
     """Return the product of the matrix of ``tile`` with ``vectors``, a tile at a time."""
-    dtype = _common(X, Y)
+    dtype = common_floating_name(X, Y)
     out = allocate(X, (X.shape[0], vectors.shape[1]), dtype)
     on_cpu = is_numpy(X)
     plan = plan_tiles(X, Y, vectors.shape[1])
@@ -82,7 +82,7 @@ def pairwise_matvec(tile: Tile, X: Any, Y: Any, vectors: Any) -> Any:
             right = take(Y, start, stop, "float64", "Y")
             shape = (left.shape[0], right.shape[0])
             values = tile(left, right, out=np.empty(shape, dtype) if on_cpu else None)
-            # The sum runs in float64, where a million small terms do not eat each other.
+            # The sum runs in float64, where a million small terms do not vanish in rounding.
             weights = as_floating(vectors[start:stop, :], "float64")
             total = total + as_floating(values, "float64") @ weights
         with np.errstate(over="ignore"):
@@ -104,7 +104,7 @@ def plan_tiles(X: Any, Y: Any, n_vectors: int = 0) -> Plan:
     if settings().memory < one:
         raise ValueError(
             f"memory={settings().memory} bytes is too small: a pair of rows of {X.shape[1]} "
-            f"columns takes {one}; raise the budget with mercer.config(memory={one})."
+            f"columns takes {one}; raise the budget with mercer.set_config(memory={one})."
         )
     workers = min(settings().workers(), settings().memory // one) if on_cpu else 1
     if X.shape[0] * Y.shape[0] * row_width(X) < WORTH_A_THREAD and not settings().block_rows:
@@ -140,8 +140,3 @@ def refuse_overflow(values: Any, dtype: str) -> None:
         f"Kernel values overflow {dtype}: scale X down, use a larger lengthscale or a smaller "
         f"gamma or degree{remedy}."
     )
-
-
-def _common(X: Any, Y: Any) -> str:
-    """Return the floating dtype of a result of ``X`` and ``Y``: float64 if either is."""
-    return "float64" if "float64" in (floating_name(X), floating_name(Y)) else "float32"

@@ -2,7 +2,6 @@
 
 from .arccosine import ArcCosineFeatures
 from .base import FeatureMap
-from .exact import KernelColumns
 from .fourier import RandomFourier
 from .ntk import GradientFeatures, NNGPFeatures, NTKFeatures, TensorNTKFeatures
 from .polynomial import DotProductSketch, PolynomialSketch
@@ -15,7 +14,6 @@ __all__ = [
     "FeatureMap",
     "GegenbauerFeatures",
     "GradientFeatures",
-    "KernelColumns",
     "NNGPFeatures",
     "NTKFeatures",
     "PolynomialSketch",

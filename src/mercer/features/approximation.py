@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
 from .._array import is_numpy, namespace, to_numpy
 from .._random import Stream, seed_of
 from .._sklearn import check_is_fitted, check_rows
+from .base import FeatureMap
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,9 @@ class ApproximationError:
         )
 
 
-def approximation_error(feature_map, X, *, n_rows=500, random_state=0):
+def approximation_error(
+    feature_map: FeatureMap, X: Any, *, n_rows: int = 500, random_state: Any = 0
+) -> ApproximationError:
     """Return how far ``Z Z^T`` is from the exact kernel on some rows of ``X``.
 
     Parameters
@@ -74,7 +77,7 @@ def approximation_error(feature_map, X, *, n_rows=500, random_state=0):
     """
     check_is_fitted(feature_map)
     if isinstance(n_rows, bool) or not isinstance(n_rows, Integral) or n_rows < 1:
-        raise ValueError(f"n_rows must be a positive integer, but {n_rows!r} came.")
+        raise ValueError(f"n_rows must be a positive integer, got {n_rows!r}.")
     X = check_rows(X, owner=feature_map)
     if X.shape[0] > n_rows:
         generator = Stream(seed_of(random_state)).child("rows").generator()
@@ -82,10 +85,7 @@ def approximation_error(feature_map, X, *, n_rows=500, random_state=0):
         xp = namespace(X)
         X = X[chosen] if is_numpy(X) else xp.take(X, xp.asarray(chosen, device=X.device), axis=0)
     exact = to_numpy(feature_map.kernel_(X)).astype(float)
-    with warnings.catch_warnings():
-        # The rows have lost the names of their columns here, after they were compared.
-        warnings.filterwarnings("ignore", "X does not have valid feature names")
-        features = to_numpy(feature_map._features(X)).astype(float)
+    features = to_numpy(feature_map.transform_checked(X)).astype(float)
     return compared(features, exact)
 
 

@@ -3,41 +3,33 @@
 from __future__ import annotations
 
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
 from .._array import all_finite
+from .._random import Stream
+from .._registry import storable
 from .._sklearn import RANDOM_STATE, Interval, Options, StrOptions
 from ..kernels import ArcCosine
 from ..ops import arccosine
 from ..ops.hadamard import padded_length
 from ..ops.norms import row_norms, unit_rows
 from ..ops.products import dense
-from ..sketches import (
-    DenseProjection,
-    HadamardProjection,
-    gibbs_directions,
-    haar_directions,
-    spherical_directions,
-)
+from ..sketches import SAMPLINGS, HadamardProjection, Projection, isotropic_projection
 from .base import FeatureMap
-
-#: Directions of norm √d by the name of their sampling; "gaussian" and "hd3" are drawn apart.
-DIRECTIONS = {
-    "orthogonal": haar_directions,
-    "leverage": spherical_directions,
-    "gibbs": gibbs_directions,
-}
+from .traits import MapTraits
 
 
+@storable
 class ArcCosineFeatures(FeatureMap):
     r"""Random features of the arc-cosine kernel of order 0 or 1.
 
     The plain map is :math:`\sqrt{2/m}\,\sigma(X W)` with :math:`\sigma` the step or the ReLU
     function and normal directions W [1]_. The deflated map, the default wherever the exact
     columns it needs fit, writes ReLU(a) = (a + |a|)/2, or Step(a) = (1 + sign a)/2, emits
-    the parts whose kernels are known as d + 1 deterministic columns, and leaves only the
-    rest to chance: at d = 64 and 512 features its mean squared error is more than fifteen
+    the parts whose kernels are known as d + 1 deterministic columns, and samples only the
+    rest: at d = 64 and 512 features its mean squared error is more than fifteen
     times smaller.
 
     Parameters
@@ -65,7 +57,7 @@ class ArcCosineFeatures(FeatureMap):
     method_ : str
         Which method ``"auto"`` chose.
     projection_ : Projection
-        The directions, as a thing that multiplies.
+        The directions, as a linear operator.
     seed_ : int
         The seed of everything that was drawn.
 
@@ -88,33 +80,33 @@ class ArcCosineFeatures(FeatureMap):
     True
     """
 
-    _parameter_constraints = {
+    _parameter_constraints: dict[str, Any] = {
         "order": [Options(Integral, {0, 1})],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "method": [StrOptions({"auto", "deflated", "antithetic", "plain"})],
-        "sampling": [StrOptions({*DIRECTIONS, "gaussian", "hd3"})],
+        "sampling": [StrOptions({*SAMPLINGS, "hd3"})],
         "random_state": RANDOM_STATE,
     }
 
     def __init__(
         self,
-        order=1,
+        order: int = 1,
         *,
-        n_components=512,
-        method="auto",
-        sampling="orthogonal",
-        random_state=None,
-    ):
+        n_components: int = 512,
+        method: str = "auto",
+        sampling: str = "orthogonal",
+        random_state: Any = None,
+    ) -> None:
         self.order = order
         self.n_components = n_components
         self.method = method
         self.sampling = sampling
         self.random_state = random_state
 
-    def _kernel(self):
+    def _kernel(self) -> ArcCosine:
         return ArcCosine(order=self.order)
 
-    def _draw(self, stream, n_features_in):
+    def _draw(self, stream: Stream, n_features_in: int) -> dict[str, Any]:
         exact = n_features_in + 1
         method = self.method
         if method == "auto":
@@ -136,26 +128,21 @@ class ArcCosineFeatures(FeatureMap):
             "method_": method,
             "projection_": projection,
             "_mean": arccosine.mean_projection(norm_dimension),
+            "traits_": MapTraits(scratch=projection.scratch),
         }
 
-    def _directions(self, stream, n_features_in, size):
+    def _directions(
+        self, stream: Stream, n_features_in: int, size: int
+    ) -> tuple[Projection, int | None]:
         """Return the directions, and the dimension d of their norm √d (``None``: Gaussian)."""
-        directions = stream.child("directions")
         if self.sampling == "hd3":
             length = padded_length(n_features_in)
-            radii = np.full(size, length**0.5)
+            radii, directions = np.full(size, length**0.5), stream.child("directions")
             return HadamardProjection(directions, n_features_in, size, radii), length
-        if self.sampling == "gaussian":
-            unit = spherical_directions(directions, n_features_in, size)
-            radii = np.sqrt(stream.child("radii").generator().chisquare(n_features_in, size))
-            return DenseProjection(unit * radii), None
-        unit = DIRECTIONS[self.sampling](directions, n_features_in, size)
-        return DenseProjection(unit * n_features_in**0.5), n_features_in
+        projection = isotropic_projection(stream, n_features_in, size, self.sampling)
+        return projection, None if self.sampling == "gaussian" else n_features_in
 
-    def _scratch(self):
-        return self.projection_.scratch
-
-    def _map(self, X, xp, out=None):
+    def _map(self, X: Any, xp: Any, out: Any = None) -> Any:
         if self.method_ == "deflated":
             # The random columns come last: their projections are computed where they belong.
             target = None if out is None else out[:, self.n_features_in_ + 1 :]

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import copy
 from abc import abstractmethod
+from typing import Any, Self
 
 import numpy as np
 
 from .._array import namespace
-from .._random import Stream, seed_of
+from .._random import DrawBudget, Stream, seed_of, stored_random_state
 from .._sklearn import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     check_is_fitted,
     check_rows,
+    checked,
     fit_context,
 )
 from ..engine.rows import map_rows, visit_rows
-from ..kernels.lengthscale import RowSummary
-
-#: Features that show whether a map was drawn as before.
-PROOF = 64
-#: Random numbers that a stored recipe may ask for.
-LARGEST_DRAW = 2**27
-#: What a recipe holds beside parameters.
-KNOWN = ("seed_", "kernel_", "n_features_in_", "feature_names_in_", "_sklearn_output_config")
+from ..kernels import Kernel
+from .rows_seen import LearnsFromRows, RowsSeen
+from .traits import MapTraits
 
 
 class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -42,8 +38,12 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         The exact kernel that the map approximates.
     seed_ : int
         The seed of everything that was drawn; ``random_state=seed_`` gives the same map.
-    n_features_in_ : int
-        Columns of the input.
+    n_features_in_, n_features_out_ : int
+        Columns of the input, and features.
+    n_drawn_ : int
+        Random numbers that were drawn, about.
+    traits_ : MapTraits
+        Whether the map is unbiased, random, and what it expects of rows.
 
     Examples
     --------
@@ -64,14 +64,24 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
            [0., 1.]])
     """
 
-    _parameter_constraints: dict = {}
+    _parameter_constraints: dict[str, Any] = {}
+
+    kernel_: Kernel
+    seed_: int
+    n_features_in_: int
+    n_features_out_: int
+    n_drawn_: int
+    traits_: MapTraits
+
+    #: What was seen of the rows; ``None`` before ``fit``.
+    _seen: RowsSeen | None = None
 
     @abstractmethod
-    def _kernel(self):
+    def _kernel(self) -> Kernel:
         """Return the kernel that the map approximates, its parameters validated."""
 
     @abstractmethod
-    def _draw(self, stream, n_features_in):
+    def _draw(self, stream: Stream, n_features_in: int) -> dict[str, Any]:
         """Return what the map draws: a dictionary of fitted attributes.
 
         Called once, in ``fit``, with ``kernel_`` known. It may depend on the dimension of
@@ -79,7 +89,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
 
     @abstractmethod
-    def _map(self, X, xp, out=None):
+    def _map(self, X: Any, xp: Any, out: Any = None) -> Any:
         """Return the features of a block of rows: a pure function, in any array library.
 
         ``X`` is dense or CSR. Where ``out`` is given (NumPy only) the result may be written
@@ -87,7 +97,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the map for rows as wide as those of ``X``.
 
         The rows themselves matter only where the kernel takes its lengthscale from data.
@@ -102,15 +112,34 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         -------
         self : FeatureMap
         """
-        for name in ("seed_", "_summary"):
-            self.__dict__.pop(name, None)
-        self._fit_more(check_rows(X, owner=self, reset=True))
-        # The summary holds rows of the data, which have no business in a pickle.
-        self.__dict__.pop("_summary", None)
+        self._seen = None
+        self._fit_rows(check_rows(X, owner=self, reset=True), check=True)
+        # The summary holds rows of the data, which must not be stored in a pickle.
+        self._seen = RowsSeen()
         return self
 
     @fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None):
+    def fit_checked(self, X: Any) -> Self:
+        """Draw the map for rows that are checked already; they are read only if they matter.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Rows as ``check_rows`` returns them: an array of any library, or CSR.
+
+        Returns
+        -------
+        self : FeatureMap
+        """
+        self._seen = None
+        self.n_features_in_ = int(X.shape[1])
+        vars(self).pop("feature_names_in_", None)
+        self._fit_rows(X, check=False)
+        self._seen = RowsSeen()
+        return self
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Draw the map at the first block of a stream, and learn its lengthscale from all.
 
         Parameters
@@ -123,9 +152,10 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         -------
         self : FeatureMap
         """
-        return self._fit_more(check_rows(X, owner=self, reset=not hasattr(self, "seed_")))
+        self._fit_rows(check_rows(X, owner=self, reset=self._seen is None), check=True)
+        return self
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """Return the features of the rows of ``X``.
 
         Parameters
@@ -137,125 +167,123 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         -------
         Z : array of shape (n_samples, n_features_out)
             In the library and on the device of ``X``: float32 for float32 and for integers
-            of up to 16 bits, float64 for all else. ``Z @ Z.T`` approximates ``kernel_(X)``.
+            of 8 bits, float64 for all else. ``Z @ Z.T`` approximates ``kernel_(X)``.
         """
-        return self._features(X)
-
-    def _features(self, X):
-        """Return what ``transform`` does, before ``set_output`` wraps it."""
         check_is_fitted(self)
-        X = check_rows(X, owner=self)
-        xp = namespace(X)
+        return self.transform_checked(check_rows(X, owner=self))
 
-        def block_map(block, out=None):
-            with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-                return self._map(block, xp, out)
+    def transform_checked(self, X: Any) -> Any:
+        """Return the features of rows that are checked already, whatever ``set_output`` says.
 
-        return map_rows(
-            block_map, X, self._n_features_out, scratch=self._scratch(), label=type(self).__name__
-        )
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Rows as ``check_rows`` returns them: an array of any library, or CSR. That they are
+            finite is checked here, block by block.
 
-    #: Whether a compact model file may hold the seed in place of what was drawn.
-    _by_recipe = True
-
-    #: Fitted attributes that the map itself takes from rows; a stored recipe keeps them.
-    _from_rows: tuple = ()
-
-    def _looks_at_rows(self, kernel):
-        """Return whether the map takes more from the rows than the kernel does."""
-        return False
-
-    def _learn(self, summary):
-        """Set the attributes of ``_from_rows`` from a summary of all rows so far."""
-
-    def _unbiased(self):
-        """Return whether inner products of features are the kernel's on average.
-
-        Those of a map with ``mean_kernel_`` are that kernel's; other maps without a known
-        average only come closer to the kernel as they grow.
+        Returns
+        -------
+        Z : array of shape (n_samples, n_features_out)
         """
-        return True
+        xp, guard = namespace(X), self.traits_.guard
+        findings: list[Any] = []
 
-    def _is_random(self):
-        """Return whether another seed would have given another fitted map."""
-        return True
+        def block_map(block: Any, out: Any = None) -> Any:
+            if guard is not None:
+                with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+                    findings.append(guard.inspect(block, xp))
+            return self.map_block(block, xp, out)
 
-    def _scratch(self):
-        """Return how many numbers ``_map`` holds for each row beside input and output."""
-        return 0
+        label, scratch = type(self).__name__, self.traits_.scratch
+        Z = map_rows(block_map, X, self.n_features_out_, scratch=scratch, label=label)
+        if guard is not None:
+            guard.conclude(findings)
+        return Z
 
-    def _fit_more(self, X):
-        """Learn from the rows, and draw."""
-        kernel = self._kernel()
-        looks = self._looks_at_rows(kernel)
-        if kernel.needs_data() or looks:
-            # A copy, so that a block that is refused leaves nothing behind.
-            summary = copy.deepcopy(getattr(self, "_summary", None)) or RowSummary()
-            visit_rows(summary.update, X, label="lengthscale")
-            kernel = kernel.from_summary(summary)
-            self._summary = summary
-        else:
-            visit_rows(_look, X, label="checking rows")
-        self.kernel_ = kernel
-        if not hasattr(self, "seed_"):
-            self.seed_ = seed_of(getattr(self, "random_state", 0))
+    def map_block(self, X: Any, xp: Any, out: Any = None) -> Any:
+        """Return the features of one block of floating rows, in ``out`` if given (NumPy only)."""
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            if looks:
-                self._learn(summary)
-            return self._drawn()
+            return self._map(X, xp, out)
 
-    def _drawn(self):
-        """Return the map with everything drawn that its seed, kernel and shape lead to."""
-        for name, value in self._draw(Stream(self.seed_), self.n_features_in_).items():
-            setattr(self, name, value)
-        self._n_features_out = int(self._probe(np.zeros(self.n_features_in_)).size)
-        return self
+    def target_kernel(self) -> Kernel:
+        """Return the kernel that the map is to approximate, also before ``fit``."""
+        return self._kernel()
 
-    def _probe(self, row):
-        """Return the features of one row."""
-        row = row[None, :]
-        return self._map(row, namespace(row))[0]
-
-    def _stored(self, compact):
-        """Return the state for a model file, where a generator is the seed it has given."""
-        state = dict(self.__dict__)
-        state.pop("_summary", None)
-        if "random_state" in state:
-            state["random_state"] = stored_random_state(self, "seed_")
-        return state
-
-    def _recipe(self):
-        """Return what is enough to draw the map again, and features to compare with then."""
-        known = (*KNOWN, *self._from_rows)
-        state = {name: getattr(self, name) for name in known if hasattr(self, name)}
-        proof = self._probe(_proof_row(self.n_features_in_))[:PROOF]
-        stored = self._stored(compact=True)
-        parameters = {name: stored[name] for name in self.get_params(deep=False)}
-        return {"parameters": parameters, "state": state, "proof": proof}
+    def needs_data(self) -> bool:
+        """Return whether ``fit`` takes more from the rows than their number of columns."""
+        kernel = self._kernel()
+        return kernel.needs_data() or self._looks_at(kernel)
 
     @classmethod
-    def _from_recipe(cls, recipe):
-        """Return the map of a recipe, drawn again."""
-        made = cls(**recipe["parameters"])
-        made._validate_params()
-        size = int(getattr(made, "n_components", 1)) * int(recipe["state"]["n_features_in_"])
-        for name in ("degree", "depth"):
-            value = getattr(made, name, None)
-            size *= value if isinstance(value, int) and value > 0 else 1
-        if size > LARGEST_DRAW:
-            raise ValueError(f"a map of {size:,} numbers is too large to be drawn")
-        for name in (*KNOWN, *cls._from_rows):
-            if name in recipe["state"]:
-                setattr(made, name, recipe["state"][name])
-        made._drawn()
-        proof = made._probe(_proof_row(made.n_features_in_))[:PROOF]
-        if not np.allclose(proof, recipe["proof"], rtol=1e-6, atol=1e-9):
-            raise ValueError(
-                "its random features come out differently here; save it with compact=False"
-            )
+    def redrawn(
+        cls, parameters: dict[str, Any], state: dict[str, Any], budget: DrawBudget
+    ) -> FeatureMap:
+        """Return a fitted map from its parameters and what was learnt, drawn again.
+
+        Parameters
+        ----------
+        parameters : dict
+            The parameters of the map.
+        state : dict
+            At least ``seed_``, ``kernel_`` and ``n_features_in_``.
+        budget : DrawBudget
+            What limits the draw.
+        """
+        made: FeatureMap = checked(cls(**parameters))
+        vars(made).update(state)
+        made._draw_all(budget)
+        made._seen = RowsSeen()
         return made
 
-    def __sklearn_tags__(self):
+    def _looks_at(self, kernel: Kernel) -> bool:
+        return isinstance(self, LearnsFromRows) and self.looks_at_rows(kernel)
+
+    def _fit_rows(self, X: Any, check: bool) -> None:
+        """Learn from the rows, and draw; ``check`` rows that do not matter, too."""
+        kernel = self._kernel()
+        looks = self._looks_at(kernel)
+        seen = RowsSeen() if self._seen is None else self._seen
+        if kernel.needs_data() or looks:
+            seen = seen.with_rows(X)
+            kernel = kernel.from_summary(seen.known())
+        elif check:
+            visit_rows(_look, X, label="checking rows")
+        self.kernel_ = kernel
+        if self._seen is None:
+            self.seed_ = seed_of(self.get_params(deep=False).get("random_state", 0))
+        if isinstance(self, LearnsFromRows) and looks:
+            with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+                vars(self).update(self.learn_from(seen.known()))
+        self._draw_all(DrawBudget())
+        self._seen = seen
+
+    def _draw_all(self, budget: DrawBudget) -> None:
+        """Set everything that seed, kernel and number of columns lead to."""
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            drawn = self._draw(Stream(self.seed_, budget=budget), self.n_features_in_)
+        vars(self).update({"traits_": MapTraits(), **drawn})
+        self.n_drawn_ = budget.spent
+        row = np.zeros((1, self.n_features_in_))
+        self.n_features_out_ = int(self.map_block(row, namespace(row)).shape[1])
+
+    @property
+    def _n_features_out(self) -> int:
+        """The name that scikit-learn has for ``n_features_out_``."""
+        return self.n_features_out_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._seen is not None
+
+    def __mercer_state__(self, compact: bool) -> dict[str, Any]:
+        """Return the attributes for a model file, where a generator is the seed it has given."""
+        state = dict(vars(self))
+        if "random_state" in state:
+            state["random_state"] = stored_random_state(
+                self.random_state, getattr(self, "seed_", None)
+            )
+        return state
+
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.array_api_support = True
@@ -263,21 +291,5 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return tags
 
 
-def stored_random_state(estimator, name):
-    """Return ``random_state`` for a file: a generator is the seed that a fit has got from it."""
-    if isinstance(estimator.random_state, (int, np.integer, type(None))):
-        return estimator.random_state
-    if not hasattr(estimator, name):
-        raise ValueError(
-            f"{type(estimator).__name__} has a random generator as random_state and is not "
-            "fitted; give an integer instead."
-        )
-    return getattr(estimator, name)
-
-
-def _proof_row(n_features):
-    return np.cos(np.arange(n_features) + 1.0)
-
-
-def _look(block):
+def _look(block: Any) -> None:
     """Do nothing with a block: taking it has checked that it is finite."""

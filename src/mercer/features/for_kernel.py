@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from ..kernels import NNGP, NTK, ArcCosine, Exponential, Polynomial, PowerSeries
+from collections.abc import Callable
+from functools import partial, singledispatch
+from typing import Any
+
+from ..kernels import NNGP, NTK, ArcCosine, Exponential, Kernel, Polynomial, PowerSeries
 from .arccosine import ArcCosineFeatures
-from .fourier import RandomFourier
+from .base import FeatureMap
+from .fourier import RandomFourier, has_spectral_measure
 from .ntk import NNGPFeatures, NTKFeatures
 from .polynomial import DotProductSketch, PolynomialSketch
 
-#: Kernels that are power series of the inner product.
-SERIES = (Exponential, PowerSeries)
+#: What makes a map from the keywords ``n_components`` and ``random_state``.
+Maker = Callable[..., FeatureMap]
 
 
-def has_features(kernel):
+def has_features(kernel: Kernel) -> bool:
     """Return whether there is a map for the kernel."""
-    spectral = hasattr(kernel, "spectral_radii") or hasattr(kernel, "draw_frequencies")
-    return spectral or isinstance(kernel, (ArcCosine, NNGP, NTK, Polynomial, *SERIES))
+    return maker_for(kernel) is not None
 
 
-def features_for(kernel, n_components, random_state):
+def features_for(kernel: Kernel, n_components: int, random_state: Any) -> FeatureMap:
     """Return the best map for a kernel that :func:`has_features`, not yet fitted.
 
     Examples
@@ -28,14 +32,42 @@ def features_for(kernel, n_components, random_state):
     >>> type(features_for(Matern(), 256, 0)).__name__
     'RandomFourier'
     """
-    drawn = {"n_components": n_components, "random_state": random_state}
-    if isinstance(kernel, ArcCosine):
-        return ArcCosineFeatures(kernel.order, **drawn)
-    if isinstance(kernel, (NTK, NNGP)):
-        return (NTKFeatures if isinstance(kernel, NTK) else NNGPFeatures)(kernel.depth, **drawn)
-    if isinstance(kernel, Polynomial):
-        shape = {"gamma": kernel.gamma, "coef0": kernel.coef0}
-        return PolynomialSketch(kernel.degree, **shape, **drawn)
-    if isinstance(kernel, SERIES):
-        return DotProductSketch(kernel, **drawn)
-    return RandomFourier(kernel, **drawn)
+    maker = maker_for(kernel)
+    if maker is None:
+        raise ValueError(f"There is no feature map for {kernel!r}; use the exact kernel.")
+    return maker(n_components=n_components, random_state=random_state)
+
+
+@singledispatch
+def maker_for(kernel: Any) -> Maker | None:
+    """Return what makes the best map for a kernel, or ``None`` if there is none.
+
+    A kernel with a spectral measure has random Fourier features; others are registered.
+    """
+    return partial(RandomFourier, kernel) if has_spectral_measure(kernel) else None
+
+
+@maker_for.register
+def _(kernel: ArcCosine) -> Maker:
+    return partial(ArcCosineFeatures, kernel.order)
+
+
+@maker_for.register
+def _(kernel: NTK) -> Maker:
+    return partial(NTKFeatures, kernel.depth)
+
+
+@maker_for.register
+def _(kernel: NNGP) -> Maker:
+    return partial(NNGPFeatures, kernel.depth)
+
+
+@maker_for.register
+def _(kernel: Polynomial) -> Maker:
+    return partial(PolynomialSketch, kernel.degree, gamma=kernel.gamma, coef0=kernel.coef0)
+
+
+@maker_for.register(Exponential)
+@maker_for.register(PowerSeries)
+def _(kernel: Kernel) -> Maker:
+    return partial(DotProductSketch, kernel)

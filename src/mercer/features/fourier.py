@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
+from .._random import Stream
+from .._registry import storable
 from .._sklearn import RANDOM_STATE, Interval, StrOptions, checked
 from ..kernels import Gaussian, Kernel
 from ..ops.fourier import cosine_sine
@@ -14,24 +18,35 @@ from ..sketches import (
     DenseProjection,
     FastfoodProjection,
     HadamardProjection,
+    Projection,
     draw_probabilities,
     haar_directions,
     spherical_directions,
     spherical_structured_directions,
 )
 from .base import FeatureMap
+from .traits import MapTraits
 
 #: Projections that are stored as matrices: their directions.
-DENSE = {
+DENSE: dict[str, Callable[[Stream, int, int], np.ndarray]] = {
     "gaussian": spherical_directions,
     "spherical": spherical_directions,
     "orthogonal": haar_directions,
     "ssf": spherical_structured_directions,
 }
 #: Projections that are products of fast transforms.
-STRUCTURED = {"hd3": HadamardProjection, "fastfood": FastfoodProjection}
+STRUCTURED: dict[str, Callable[..., Projection]] = {
+    "hd3": HadamardProjection,
+    "fastfood": FastfoodProjection,
+}
 
 
+def has_spectral_measure(kernel: Kernel) -> bool:
+    """Return whether frequencies of a kernel can be drawn: by their radii, or independently."""
+    return hasattr(kernel, "spectral_radii") or hasattr(kernel, "draw_frequencies")
+
+
+@storable
 class RandomFourier(FeatureMap):
     r"""Random Fourier features of a shift-invariant kernel.
 
@@ -68,7 +83,9 @@ class RandomFourier(FeatureMap):
     kernel_ : Kernel
         The exact kernel that the map approximates, its lengthscale a number.
     projection_ : Projection
-        The frequencies, as a thing that multiplies.
+        The frequencies, as a linear operator.
+    frequencies_ : array of shape (n_features_in_, ceil(n_components / 2))
+        The frequencies, as a matrix.
     projection_name_ : str
         Which projection ``"auto"`` chose.
     seed_ : int
@@ -93,7 +110,7 @@ class RandomFourier(FeatureMap):
     True
     """
 
-    _parameter_constraints = {
+    _parameter_constraints: dict[str, Any] = {
         "kernel": [Kernel, None],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "projection": [StrOptions({"auto", *DENSE, *STRUCTURED})],
@@ -103,13 +120,13 @@ class RandomFourier(FeatureMap):
 
     def __init__(
         self,
-        kernel=None,
+        kernel: Kernel | None = None,
         *,
-        n_components=512,
-        projection="auto",
-        stratified=True,
-        random_state=None,
-    ):
+        n_components: int = 512,
+        projection: str = "auto",
+        stratified: bool = True,
+        random_state: Any = None,
+    ) -> None:
         self.kernel = kernel
         self.n_components = n_components
         self.projection = projection
@@ -117,13 +134,13 @@ class RandomFourier(FeatureMap):
         self.random_state = random_state
 
     @property
-    def weights_(self):
+    def frequencies_(self) -> np.ndarray:
         """The frequencies as a matrix of shape (n_features_in_, ceil(n_components / 2))."""
-        return self.projection_.weights
+        return self.projection_.matrix
 
-    def _kernel(self):
-        kernel = checked(Gaussian() if self.kernel is None else self.kernel)
-        if not hasattr(kernel, "spectral_radii") and not hasattr(kernel, "draw_frequencies"):
+    def _kernel(self) -> Kernel:
+        kernel: Kernel = checked(Gaussian() if self.kernel is None else self.kernel)
+        if not has_spectral_measure(kernel):
             raise ValueError(
                 f"kernel={kernel!r} has no spectral measure to draw frequencies from; use "
                 "Gaussian, Laplace, Matern or ProductLaplace here, and ArcCosineFeatures for "
@@ -131,41 +148,49 @@ class RandomFourier(FeatureMap):
             )
         return kernel
 
-    def _draw(self, stream, n_features_in):
+    def _draw(self, stream: Stream, n_features_in: int) -> dict[str, Any]:
         size = -(-self.n_components // 2)
         offset = stream.child("offset").generator().uniform(0, 2 * np.pi)
-        drawn = {"_offset": offset if self.n_components % 2 else 0.0}
-        if not hasattr(self.kernel_, "spectral_radii"):
-            return drawn | self._draw_independent(stream, n_features_in, size)
+        name, projection = self._drawn_projection(stream, n_features_in, size)
+        return {
+            "projection_": projection,
+            "projection_name_": name,
+            "_offset": offset if self.n_components % 2 else 0.0,
+            "traits_": MapTraits(scratch=projection.scratch),
+        }
+
+    def _drawn_projection(
+        self, stream: Stream, n_features_in: int, size: int
+    ) -> tuple[str, Projection]:
+        """Return the name of the projection, and the frequencies."""
+        kernel: Any = self.kernel_
+        if not hasattr(kernel, "spectral_radii"):
+            return "gaussian", self._independent(stream, n_features_in, size)
         name = "orthogonal" if self.projection == "auto" else self.projection
         u = draw_probabilities(stream.child("radii"), size, self.stratified)
         directions = stream.child("directions")
         if name in STRUCTURED:
             # A frequency of the padded space, cut to the first coordinates, has the law of
             # the space itself: the marginals of normal and t vectors are normal and t.
-            radii = self.kernel_.spectral_radii(u, padded_length(n_features_in))
-            projection = STRUCTURED[name](directions, n_features_in, size, radii)
-        else:
-            radii = self.kernel_.spectral_radii(u, n_features_in)
-            projection = DenseProjection(DENSE[name](directions, n_features_in, size) * radii)
-        return drawn | {"projection_": projection, "projection_name_": name}
+            radii = kernel.spectral_radii(u, padded_length(n_features_in))
+            return name, STRUCTURED[name](directions, n_features_in, size, radii)
+        radii = kernel.spectral_radii(u, n_features_in)
+        return name, DenseProjection(DENSE[name](directions, n_features_in, size) * radii)
 
-    def _draw_independent(self, stream, n_features_in, size):
-        """Draw frequencies of a kernel that is not isotropic."""
+    def _independent(self, stream: Stream, n_features_in: int, size: int) -> Projection:
+        """Return independent frequencies, of a kernel that is not isotropic."""
+        kernel: Any = self.kernel_
         if self.projection not in ("auto", "gaussian"):
             raise ValueError(
                 f"projection={self.projection!r} needs a kernel of the Euclidean distance, but "
-                f"the frequencies of {self.kernel_!r} are not uniform in direction; use "
+                f"the frequencies of {kernel!r} are not uniform in direction; use "
                 "projection='auto'."
             )
+        stream.reserve(n_features_in * size)
         generator = stream.child("frequencies").generator()
-        weights = self.kernel_.draw_frequencies(generator, n_features_in, size)
-        return {"projection_": DenseProjection(weights), "projection_name_": "gaussian"}
+        return DenseProjection(kernel.draw_frequencies(generator, n_features_in, size))
 
-    def _scratch(self):
-        return self.projection_.scratch
-
-    def _map(self, X, xp, out=None):
+    def _map(self, X: Any, xp: Any, out: Any = None) -> Any:
         target = None if out is None else out[:, : self.projection_.size]
         phases = self.projection_.project(X, xp, target)
         if self._offset:

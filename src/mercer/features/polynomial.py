@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 import scipy.sparse
 
 from .._array import all_finite, is_sparse
+from .._random import Stream
+from .._registry import storable
 from .._sklearn import RANDOM_STATE, Interval, StrOptions, checked
 from ..kernels import Exponential, Kernel, Polynomial, PowerSeries
-from ..ops.norms import unit_rows
 from ..sketches import PolyTree, ProductSketch, SeriesSketch, TensorSketch
 from .base import FeatureMap
+from .traits import MapTraits
 
 
+@storable
 class PolynomialSketch(FeatureMap):
     r"""A sketch of the polynomial kernel :math:`(\gamma \langle x, y \rangle + c)^p`.
 
@@ -65,7 +69,7 @@ class PolynomialSketch(FeatureMap):
     True
     """
 
-    _parameter_constraints = {
+    _parameter_constraints: dict[str, Any] = {
         "degree": [Interval(Integral, 1, None, closed="left")],
         "gamma": [Interval(Real, 0, None, closed="neither")],
         "coef0": [Interval(Real, 0, None, closed="left")],
@@ -76,14 +80,14 @@ class PolynomialSketch(FeatureMap):
 
     def __init__(
         self,
-        degree=3,
+        degree: int = 3,
         *,
-        gamma=1.0,
-        coef0=1.0,
-        n_components=512,
-        method="auto",
-        random_state=None,
-    ):
+        gamma: float = 1.0,
+        coef0: float = 1.0,
+        n_components: int = 512,
+        method: str = "auto",
+        random_state: Any = None,
+    ) -> None:
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
@@ -91,34 +95,33 @@ class PolynomialSketch(FeatureMap):
         self.method = method
         self.random_state = random_state
 
-    def _kernel(self):
+    def _kernel(self) -> Polynomial:
         return Polynomial(degree=self.degree, gamma=self.gamma, coef0=self.coef0)
 
-    def _draw(self, stream, n_features_in):
+    def _draw(self, stream: Stream, n_features_in: int) -> dict[str, Any]:
         method = self.method
         if method == "auto" or self.degree == 1:
             method = "tensor" if self.degree <= 3 else "tree"
         width = n_features_in + (self.coef0 > 0)
         shape = (width, self.n_components, self.degree)
+        sketch: TensorSketch | PolyTree | ProductSketch
         if method == "tensor":
             sketch = TensorSketch(stream, [width] * self.degree, self.n_components)
         elif method == "tree":
             sketch = PolyTree(stream, *shape)
         else:
             sketch = ProductSketch(stream, *shape)
-        return {"method_": method, "sketch_": sketch}
+        traits = MapTraits(scratch=4 * self.n_components + n_features_in + 1)
+        return {"method_": method, "sketch_": sketch, "traits_": traits}
 
-    def _scratch(self):
-        return 4 * self.n_components + self.n_features_in_ + 1
-
-    def _map(self, X, xp, out=None):
+    def _map(self, X: Any, xp: Any, out: Any = None) -> Any:
         rows = with_constant(X, self.gamma**0.5, self.coef0**0.5, xp)
         if self.method_ == "tensor":
             return finite(self.sketch_.sketch([rows] * self.degree, xp, out))
         return finite(self.sketch_.sketch(rows, xp))
 
 
-def finite(Z):
+def finite(Z: Any) -> Any:
     """Return features, or say that powers of the rows overflow."""
     if not all_finite(Z):
         raise ValueError(
@@ -127,7 +130,7 @@ def finite(Z):
     return Z
 
 
-def with_constant(X, scale, constant, xp):
+def with_constant(X: Any, scale: float, constant: float, xp: Any) -> Any:
     """Return the rows times ``scale``, with a last column ``constant`` if it is not 0."""
     if is_sparse(X):
         data = X.data * np.asarray(scale, dtype=X.dtype) if scale != 1 else X.data
@@ -145,6 +148,7 @@ def with_constant(X, scale, constant, xp):
     return rows
 
 
+@storable
 class DotProductSketch(FeatureMap):
     r"""A sketch of a kernel :math:`f(\langle x, y \rangle) = \sum_j c_j \langle x, y \rangle^j`.
 
@@ -156,12 +160,12 @@ class DotProductSketch(FeatureMap):
     kernel : Kernel, default=None
         :class:`~mercer.Exponential`, :class:`~mercer.Polynomial`,
         :class:`~mercer.PowerSeries` or another kernel with a method ``taylor``; ``None``
-        means ``Exponential()``. For a kernel of the angle there is
+        means ``Exponential()``. For a zonal kernel there is
         :meth:`PowerSeries.near <mercer.PowerSeries.near>`.
     n_components : int, default=512
         The number of features.
     degree : int, default=8
-        Where an infinite series is cut off. The terms beyond are missing from the features:
+        Where an infinite series is truncated. The terms beyond are missing from the features:
         keep the norms of the rows at about one.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the sketch.
@@ -187,44 +191,54 @@ class DotProductSketch(FeatureMap):
     True
     """
 
-    _parameter_constraints = {
+    _parameter_constraints: dict[str, Any] = {
         "kernel": [Kernel, None],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "degree": [Interval(Integral, 1, None, closed="left")],
         "random_state": RANDOM_STATE,
     }
 
-    def __init__(self, kernel=None, *, n_components=512, degree=8, random_state=None):
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        *,
+        n_components: int = 512,
+        degree: int = 8,
+        random_state: Any = None,
+    ) -> None:
         self.kernel = kernel
         self.n_components = n_components
         self.degree = degree
         self.random_state = random_state
 
-    def _kernel(self):
-        kernel = checked(Exponential() if self.kernel is None else self.kernel)
+    def _kernel(self) -> Kernel:
+        kernel: Kernel = checked(Exponential() if self.kernel is None else self.kernel)
         if not hasattr(kernel, "taylor"):
             raise ValueError(
                 f"kernel={kernel!r} is not a power series of the inner product; use Exponential, "
-                "Polynomial or PowerSeries here (of a kernel of the angle, PowerSeries.near)."
+                "Polynomial or PowerSeries here (of a zonal kernel, PowerSeries.near)."
             )
         return kernel
 
-    def _draw(self, stream, n_features_in):
-        coefficients = self.kernel_.taylor(self.degree)
+    def _draw(self, stream: Stream, n_features_in: int) -> dict[str, Any]:
+        kernel: Any = self.kernel_
+        coefficients = kernel.taylor(self.degree)
+        if not np.any(coefficients):
+            raise ValueError(
+                f"The series of {kernel!r} has no term up to degree={self.degree}; use a larger "
+                "degree."
+            )
+        sketch = SeriesSketch(stream, n_features_in, self.n_components, coefficients)
         return {
             "mean_kernel_": PowerSeries(tuple(float(c) for c in coefficients), self._by_angle()),
-            "sketch_": SeriesSketch(stream, n_features_in, self.n_components, coefficients),
+            "sketch_": sketch,
+            "traits_": MapTraits(scratch=sketch.scratch),
         }
 
-    def _scratch(self):
-        return self.sketch_.scratch
-
-    def _by_angle(self):
+    def _by_angle(self) -> bool:
         """Return whether the series is one of the cosine."""
         return bool(getattr(self.kernel_, "normalized", False))
 
-    def _map(self, X, xp, out=None):
-        if not self._by_angle():
-            return finite(self.sketch_.sketch(X, xp))
-        unit, norms = unit_rows(X, xp)
-        return finite(self.sketch_.sketch(unit, xp) * norms[:, None])
+    def _map(self, X: Any, xp: Any, out: Any = None) -> Any:
+        of_rows = self.sketch_.sketch_by_angle if self._by_angle() else self.sketch_.sketch
+        return finite(of_rows(X, xp))

@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from .._array import to_numpy
 from .._frame import column, column_names, is_frame
-from ..machines.merging import take_over
+from ..machines.estimator import adopt
 from .model_file import DAMAGE, read, write
 from .structure import ModelFileError, Packer, Unpacker
 
@@ -28,9 +28,9 @@ def fit_resumable(
     every: float = 60.0,
     classes: Any = None,
 ) -> Any:
-    """Fit a machine on a stream of blocks, keeping a checkpoint to go on from.
+    """Fit a machine on a stream of blocks, keeping a checkpoint to resume from.
 
-    If the file is there, the blocks that it has seen are skipped and learning goes on after
+    If the file is there, the blocks that it has seen are skipped and learning resumes after
     them: the model is the one that an uninterrupted pass gives, bit by bit. The file is
     removed when the fit is complete.
 
@@ -71,7 +71,7 @@ def fit_resumable(
             "A pass that can be resumed needs blocks that can be read again: give a list or a "
             "TableStream instead of an iterator."
         )
-    if not hasattr(machine, "_learning"):
+    if not hasattr(machine, "fit_in_steps"):
         raise TypeError(
             f"{type(machine).__name__} cannot be resumed; FeatureRidge, FeatureRidgeClassifier, "
             "KernelRegressor and KernelClassifier can."
@@ -79,16 +79,15 @@ def fit_resumable(
     path = Path(checkpoint)
     machine._validate_params()
     fresh = clone(machine)
-    if classes is not None:
-        fresh._start(classes)
+    options = {} if classes is None else {"classes": classes}
     key = _key(machine, stream)
     done = _resume(fresh, path, key)
     written = time.monotonic()
-    for position in fresh._learning(stream, skip=done):
+    for position in fresh.fit_in_steps(stream, skip=done, **options):
         if time.monotonic() - written >= every:
             _write(fresh, path, key, position)
             written = time.monotonic()
-    take_over(machine, fresh)
+    adopt(machine, fresh)
     path.unlink(missing_ok=True)
     return machine
 
@@ -137,7 +136,7 @@ def _resume(fresh: Any, path: Path, key: str) -> int:
         ) from error
     for name, value in state.items():
         setattr(fresh, name, value)
-    warnings.warn(f"Going on after block {position} from {path}.", UserWarning, stacklevel=3)
+    warnings.warn(f"Resumed from {path} after block {position}.", UserWarning, stacklevel=3)
     return position
 
 

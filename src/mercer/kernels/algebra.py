@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._sklearn import Interval
-from .base import Kernel
+from .base import Kernel, diag_of, tile_of
 
 
 class _Pair(Kernel):
@@ -22,7 +22,7 @@ class _Pair(Kernel):
 
     def _tiles(self, X: Any, Y: Any, xp: Any, out: Any) -> tuple[Any, Any]:
         other = None if out is None else np.empty_like(out)
-        return self.left._tile(X, Y, xp, out), self.right._tile(X, Y, xp, other)
+        return tile_of(self.left, X, Y, xp, out), tile_of(self.right, X, Y, xp, other)
 
 
 class Sum(_Pair):
@@ -46,7 +46,7 @@ class Sum(_Pair):
         return left + right
 
     def _diag(self, X: Any, xp: Any) -> Any:
-        return self.left._diag(X, xp) + self.right._diag(X, xp)
+        return diag_of(self.left, X, xp) + diag_of(self.right, X, xp)
 
 
 class Product(_Pair):
@@ -70,7 +70,7 @@ class Product(_Pair):
         return left * right
 
     def _diag(self, X: Any, xp: Any) -> Any:
-        return self.left._diag(X, xp) * self.right._diag(X, xp)
+        return diag_of(self.left, X, xp) * diag_of(self.right, X, xp)
 
 
 class Scaled(Kernel):
@@ -101,7 +101,7 @@ class Scaled(Kernel):
         self.scale = scale
 
     def _tile(self, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
-        return self.kernel._tile(X, Y, xp, out) * self.scale
+        return tile_of(self.kernel, X, Y, xp, out) * self.scale
 
     def _diag(self, X: Any, xp: Any) -> Any:
-        return self.kernel._diag(X, xp) * self.scale
+        return diag_of(self.kernel, X, xp) * self.scale

@@ -9,18 +9,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._array import (
-    all_finite,
-    as_floating,
-    floating_name,
-    is_numpy,
-    is_real_number,
-    namespace,
-)
+from .._array import all_finite, as_floating, floating_name, is_numpy, namespace
 from .._sklearn import BaseEstimator, check_rows, checked
 from ..engine.rows import map_rows, visit_rows
 from ..engine.tiles import pairwise, pairwise_matvec, refuse_overflow
 from .lengthscale import RowSummary
+from .vectors import as_columns
 
 
 class Kernel(BaseEstimator):
@@ -81,7 +75,7 @@ class Kernel(BaseEstimator):
         """
         if Y is not None and getattr(X, "ndim", 2) == 1 and getattr(Y, "ndim", 2) == 1:
             return self._of_vectors(np.asarray(X), np.asarray(Y))
-        X, Y, kernel = self._prepared(X, Y)
+        X, Y, kernel = self.prepared(X, Y)
         return pairwise(kernel._tile_function(X), X, Y)
 
     def diag(self, X: Any) -> Any:
@@ -96,7 +90,7 @@ class Kernel(BaseEstimator):
         -------
         diagonal : array of shape (n_samples,)
         """
-        X, _, kernel = self._prepared(X, None)
+        X, _, kernel = self.prepared(X, None)
         xp = namespace(X)
 
         def column(block: Any, out: Any = None) -> Any:
@@ -133,22 +127,11 @@ class Kernel(BaseEstimator):
         >>> bool(np.allclose(kernel.matvec(X, v), kernel(X) @ v))
         True
         """
-        X, Y, kernel = self._prepared(X, Y)
+        X, Y, kernel = self.prepared(X, Y)
         Y = X if Y is None else Y
-        if is_numpy(X):
-            v = np.asarray(v)
-        elif namespace(v) is not namespace(X):
-            raise TypeError(f"v must come from the library of X, but it is a {type(v)}.")
-        if not is_real_number(v) or not all_finite(as_floating(v, "float64")):
-            raise ValueError("v must hold real numbers without NaN or infinity.")
-        if v.ndim not in (1, 2) or v.shape[0] != Y.shape[0]:
-            raise ValueError(
-                f"v must have one entry (or row) for each of the {Y.shape[0]} rows of "
-                f"{'X' if Y is X else 'Y'}, but its shape is {tuple(v.shape)}."
-            )
-        columns = v[:, None] if v.ndim == 1 else v
+        columns, many = as_columns(v, Y.shape[0], X, "v")
         product = pairwise_matvec(kernel._tile_function(X), X, Y, columns)
-        return product[:, 0] if v.ndim == 1 else product
+        return product if many else product[:, 0]
 
     def fitted_to(self, X: Any) -> Kernel:
         """Return this kernel with ``"median"`` and ``"scale"`` replaced by numbers from ``X``.
@@ -192,21 +175,40 @@ class Kernel(BaseEstimator):
     #: Which distance ``lengthscale="median"`` is the median of.
     _distance = "euclidean"
 
-    def _prepared(self, X: Any, Y: Any) -> tuple[Any, Any, Kernel]:
-        """Return checked rows, and the kernel with its parameters checked and known."""
+    def norm_power(self) -> int | None:
+        """Return p for a zonal kernel (|x| |y|)^p κ(cos), and ``None`` for all others."""
+        return None
+
+    def prepared(self, X: Any, Y: Any = None) -> tuple[Any, Any, Kernel]:
+        """Return checked rows, and this kernel with its parameters checked and known.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples_X, n_features)
+            Rows, as in a call of the kernel.
+        Y : array of shape (n_samples_Y, n_features), default=None
+            The other rows; ``None`` stays ``None``.
+
+        Returns
+        -------
+        X, Y : arrays
+            The rows as arrays of their library, or CSR.
+        kernel : Kernel
+            This kernel, or a copy whose lengthscale was taken from the data.
+        """
         checked(self)
         X = check_rows(X)
         if Y is not None:
             Y = check_rows(Y, name="Y")
             if namespace(X) is not namespace(Y):
                 raise TypeError(
-                    f"X and Y must come from one array library, but X is {type(X)} and Y is "
-                    f"{type(Y)}; convert one of them."
+                    f"X and Y must come from one array library, got {type(X)} and {type(Y)}; "
+                    "convert one of them."
                 )
             if X.shape[1] != Y.shape[1]:
                 raise ValueError(
-                    f"X and Y must have the same number of columns, but X has {X.shape[1]} and "
-                    f"Y has {Y.shape[1]}."
+                    f"X and Y must have the same number of columns, got {X.shape[1]} and "
+                    f"{Y.shape[1]}."
                 )
         # The second argument is the training set wherever scikit-learn calls a kernel, so a
         # lengthscale from data is the same number in fit and in predict.
@@ -228,16 +230,16 @@ class Kernel(BaseEstimator):
         """Return the kernel of two vectors."""
         if self.needs_data():
             raise ValueError(
-                f"{self!r} takes its lengthscale from data, but only two vectors came; call "
+                f"{self!r} takes its lengthscale from data, but got two vectors only; call "
                 "kernel.fitted_to(X) first and use the kernel that it returns."
             )
         if x.shape != y.shape:
             raise ValueError(
-                f"X and Y are vectors of different lengths, {x.shape[0]} and {y.shape[0]}."
+                f"X and Y must be vectors of one length, got {x.shape[0]} and {y.shape[0]}."
             )
         left, right = np.atleast_2d(x).astype(float), np.atleast_2d(y).astype(float)
         if not all_finite(left) or not all_finite(right):
-            raise ValueError("X and Y are vectors that contain NaN or infinity; they must not.")
+            raise ValueError("X and Y must be vectors without NaN or infinity.")
         value = checked(self)._tile_function(left)(left, right)
         refuse_overflow(value, "float64")
         return float(value[0, 0])
@@ -261,6 +263,16 @@ class Kernel(BaseEstimator):
         return NotImplemented
 
     __rmul__ = __mul__
+
+
+def tile_of(kernel: Kernel, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
+    """Return a kernel of two float64 blocks, as its ``_tile`` computes it."""
+    return kernel._tile(X, Y, xp, out)
+
+
+def diag_of(kernel: Kernel, X: Any, xp: Any) -> Any:
+    """Return k(x, x) for the rows of a float64 block, as its ``_diag`` computes it."""
+    return kernel._diag(X, xp)
 
 
 def in_precision_of(out: Any, values: Any) -> Any:

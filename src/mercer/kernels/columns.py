@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from .._array import is_sparse
-from .base import Kernel
+from ..ops.columns import columns_of
+from .base import Kernel, diag_of, tile_of
 from .lengthscale import RowSummary
 
 
 class OnColumns(Kernel):
     r"""A kernel that looks at some columns only: :math:`k(x_S, y_S)`.
 
-    Products of such kernels are kernels of things of different kinds, a place and a time.
+    Products of such kernels are kernels of columns of different kinds, coordinates and a time.
 
     Parameters
     ----------
@@ -42,34 +42,12 @@ class OnColumns(Kernel):
 
     def _tile(self, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
         left, right = (columns_of(rows, self.columns, xp) for rows in (X, Y))
-        return self.kernel._tile(left, right, xp, out)
+        return tile_of(self.kernel, left, right, xp, out)
 
     def _diag(self, X: Any, xp: Any) -> Any:
-        return self.kernel._diag(columns_of(X, self.columns, xp), xp)
+        return diag_of(self.kernel, columns_of(X, self.columns, xp), xp)
 
     def from_summary(self, summary: RowSummary) -> Kernel:
+        """Return a copy whose kernel takes what it needs from its own columns of a sample."""
         rows = columns_of(summary.sample, self.columns, np)
         return OnColumns(self.kernel.fitted_to(rows), self.columns)
-
-
-def columns_of(X: Any, columns: Sequence[int], xp: Any) -> Any:
-    """Return some columns of rows of any library, or say which is not there.
-
-    Examples
-    --------
-    >>> columns_of(np.asarray([[1.0, 2.0, 3.0]]), [2, 0], np)
-    array([[3., 1.]])
-    """
-    chosen = np.asarray(columns)
-    if chosen.ndim != 1 or chosen.size == 0 or chosen.dtype.kind not in "iu":
-        raise ValueError(f"columns must list numbers of columns, but it is {columns!r}.")
-    if chosen.min() < 0 or chosen.max() >= X.shape[1]:
-        raise ValueError(
-            f"columns={list(columns)!r} does not fit rows of {X.shape[1]} columns, whose numbers "
-            f"go from 0 to {X.shape[1] - 1}."
-        )
-    if is_sparse(X):
-        return X[:, chosen]
-    if isinstance(X, np.ndarray):
-        return np.ascontiguousarray(X[:, chosen])
-    return xp.stack([X[:, int(k)] for k in chosen], axis=1)

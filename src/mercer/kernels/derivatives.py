@@ -18,22 +18,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from .._array import (
-    all_finite,
-    as_floating,
-    floating_name,
-    is_numpy,
-    is_real_number,
-    namespace,
-)
+from .._array import as_floating, common_floating_name, namespace
 from ..engine.blocks import cut
 from ..engine.memory import allocate
 from ..engine.tiles import refuse_overflow
 from .base import Kernel
 from .slope_tiles import OrderedSum, Pairs, Span
 from .slopes import has_slopes, refuse_unknown, slopes
+from .vectors import as_columns, in_library_of
 
 __all__ = [
     "derivative_norm",
@@ -79,9 +71,9 @@ def input_gradients(kernel: Kernel, X: Any, Y: Any, coefficients: Any) -> Any:
            [ 2., 10.]])
     """
     X, Y, kernel = _prepared(kernel, X, Y)
-    columns, many = _columns(coefficients, Y, X, "coefficients")
+    columns, many = as_columns(coefficients, Y.shape[0], X, "coefficients")
     pairs = Pairs(kernel, X, Y, columns.shape[1])
-    dtype = "float64" if "float64" in (floating_name(X), floating_name(Y)) else "float32"
+    dtype = common_floating_name(X, Y)
     shape = (X.shape[0], X.shape[1], columns.shape[1])
     out = allocate(X, shape if many else shape[:2], dtype)
 
@@ -140,7 +132,7 @@ def mean_squared_gradients(
            [14., 52.]])
     """
     X, Y, kernel = _prepared(kernel, X, Y)
-    columns, _ = _columns(coefficients, Y, X, "coefficients")
+    columns, _ = as_columns(coefficients, Y.shape[0], X, "coefficients")
     weights, weight = _row_weights(sample_weight, X)
     pairs = Pairs(kernel, X, Y, columns.shape[1], held=_size(X, matrix))
     total = OrderedSum()
@@ -202,12 +194,12 @@ def derivative_norm(
            [ 0.0821, -0.1642]])
     """
     X, Y, kernel = _prepared(kernel, X, Y)
-    left, _ = _columns(left, X, X, "left")
-    right, _ = _columns(right, Y, X, "right")
+    left, _ = as_columns(left, X.shape[0], X, "left")
+    right, _ = as_columns(right, Y.shape[0], X, "right")
     if left.shape[1] != right.shape[1]:
         raise ValueError(
-            f"left and right must have the same number of columns, but left has {left.shape[1]} "
-            f"and right has {right.shape[1]}."
+            f"left and right must have the same number of columns, got {left.shape[1]} and "
+            f"{right.shape[1]}."
         )
     pairs = Pairs(kernel, X, Y, left.shape[1], held=_size(X, matrix) + 2 * Y.shape[0])
     xp, total = pairs.xp, OrderedSum()
@@ -280,12 +272,12 @@ def gradient_and_norm(
     (array([0.0042, 0.0168]), array([-0.041 , -0.1642]))
     """
     X, Y, kernel = _prepared(kernel, X, None)
-    columns, _ = _columns(coefficients, X, X, "coefficients")
+    columns, _ = as_columns(coefficients, X.shape[0], X, "coefficients")
     if K is not None:
-        K = _in_library(K, X, "K")
+        K = in_library_of(X, K, "K")
         if tuple(K.shape) != (X.shape[0], X.shape[0]):
             raise ValueError(
-                f"K must be the kernel matrix of the {X.shape[0]} rows of X, but its shape is "
+                f"K must be the kernel matrix of the {X.shape[0]} rows of X, got shape "
                 f"{tuple(K.shape)}; pass K=None to compute what is needed of it."
             )
     given, weight = _row_weights(sample_weight, X)
@@ -328,29 +320,15 @@ def _gradients(pairs: Pairs, rows: Any, span: Span, coefficients: Any) -> list[A
 def _prepared(kernel: Kernel, X: Any, Y: Any) -> tuple[Any, Any, Kernel]:
     """Return checked rows and a checked kernel whose derivatives are known."""
     refuse_unknown(kernel)
-    X, Y, kernel = kernel._prepared(X, Y)
+    X, Y, kernel = kernel.prepared(X, Y)
     return X, (X if Y is None else Y), kernel
-
-
-def _columns(vectors: Any, rows: Any, X: Any, name: str) -> tuple[Any, bool]:
-    """Return coefficients as columns in the library of ``X``, and whether they came as such."""
-    vectors = _in_library(vectors, X, name)
-    if not is_real_number(vectors) or not all_finite(as_floating(vectors, "float64")):
-        raise ValueError(f"{name} must hold real numbers without NaN or infinity.")
-    if vectors.ndim not in (1, 2) or vectors.shape[0] != rows.shape[0]:
-        raise ValueError(
-            f"{name} must have one entry (or row) for each of {rows.shape[0]} rows, but its "
-            f"shape is {tuple(vectors.shape)}."
-        )
-    many = vectors.ndim == 2
-    return (vectors if many else vectors[:, None]), many
 
 
 def _row_weights(sample_weight: Any, X: Any) -> tuple[Any, float]:
     """Return weights of rows as a column, if there are any, and their sum."""
     if sample_weight is None:
         return None, float(X.shape[0])
-    column, many = _columns(sample_weight, X, X, "sample_weight")
+    column, many = as_columns(sample_weight, X.shape[0], X, "sample_weight")
     xp = namespace(column)
     total = float(xp.sum(column))
     if many or float(xp.min(column)) < 0 or total == 0:
@@ -358,15 +336,6 @@ def _row_weights(sample_weight: Any, X: Any) -> tuple[Any, float]:
             "sample_weight must hold one number for each row, none negative and some positive."
         )
     return column, total
-
-
-def _in_library(array: Any, X: Any, name: str) -> Any:
-    """Return an argument as an array of the library of ``X``, or say that it is not one."""
-    if is_numpy(X):
-        return np.asarray(array)
-    if namespace(array) is not namespace(X):
-        raise TypeError(f"{name} must come from the library of X, but it is a {type(array)}.")
-    return array
 
 
 def _part(columns: Any, span: Span) -> Any:

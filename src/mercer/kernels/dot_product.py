@@ -13,7 +13,7 @@ from .._sklearn import Interval
 from ..ops.norms import row_norms
 from ..ops.products import inner_products
 from .base import Kernel, in_precision_of
-from .stationary import LENGTHSCALE
+from .stationary import LENGTHSCALE, in_range
 
 
 class Exponential(Kernel):
@@ -46,7 +46,7 @@ class Exponential(Kernel):
         return np.exp(scales)
 
     def _tile(self, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
-        scale = float(self.lengthscale)
+        X, Y, scale = in_range(X, Y, float(self.lengthscale), xp)
         return xp.exp(in_precision_of(out, inner_products(X, Y) / scale / scale))
 
     def _diag(self, X: Any, xp: Any) -> Any:

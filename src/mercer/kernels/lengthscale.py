@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .._array import as_floating, is_sparse, namespace
+from .._array import namespace
+from .._registry import storable
+from ..engine.moments import ColumnMoments
 from ..engine.sample import RowSample
 from ..ops.distances import manhattan_distances, squared_distances
 from ..ops.norms import row_norms
@@ -16,6 +18,7 @@ from ..ops.norms import row_norms
 SAMPLE_ROWS = 1000
 
 
+@storable
 class RowSummary:
     """What lengthscale rules need to know of the rows seen so far.
 
@@ -26,15 +29,13 @@ class RowSummary:
     def __init__(self) -> None:
         self.n_rows = 0
         self.n_features = 0
-        self.mean = 0.0
-        self.sum_of_squares = 0.0
         self.norm_range = (np.inf, 0.0)
+        self._entries = ColumnMoments()
         self._sample = RowSample(SAMPLE_ROWS)
 
     def update(self, block: Any) -> None:
         """Add a block of rows."""
-        size = block.shape[0] * block.shape[1]
-        self._add_moments(self.n_rows * self.n_features, size, *_moments(block))
+        self._entries.merge(ColumnMoments.of(block).pooled())
         self.n_rows += block.shape[0]
         self.n_features = block.shape[1]
         xp = namespace(block)
@@ -48,12 +49,21 @@ class RowSummary:
         if other.n_rows == 0:
             return
         self.n_features = other.n_features
-        size = other.n_rows * other.n_features
-        self._add_moments(self.n_rows * self.n_features, size, other.mean, other.sum_of_squares)
+        self._entries.merge(other._entries)
         self.n_rows += other.n_rows
         low, high = zip(self.norm_range, other.norm_range, strict=True)
         self.norm_range = (min(low), max(high))
         self._sample.merge(other._sample)
+
+    @property
+    def mean(self) -> float:
+        """The mean of all entries."""
+        return float(self._entries.mean[0])
+
+    @property
+    def sum_of_squares(self) -> float:
+        """The sum of the squared deviations of all entries from their mean."""
+        return float(self._entries.squares[0])
 
     @property
     def sample(self) -> Any:
@@ -68,12 +78,12 @@ class RowSummary:
         scikit-learn's ``rbf`` with ``gamma="scale"``.
         """
         if rule == "scale":
-            value = math.sqrt(self.sum_of_squares / (2 * self.n_rows))
+            value = math.sqrt(self.n_features / 2) * float(self._entries.deviation()[0])
         else:
             value = self._median(distance)
         if not value > 0 or not math.isfinite(value):
             raise ValueError(
-                f"lengthscale={rule!r} needs at least two different rows of finite spread, but X "
+                f"lengthscale={rule!r} needs at least two different rows of finite entries, but X "
                 f"with n_samples={self.n_rows} gives {value}; give a number instead."
             )
         return value
@@ -89,24 +99,3 @@ class RowSummary:
         pairs = values[np.triu_indices(values.shape[0], 1)]
         different = pairs[pairs > 0]
         return float(np.median(different)) if different.size else 0.0
-
-    def _add_moments(self, before: int, size: int, mean: float, sum_of_squares: float) -> None:
-        """Merge mean and sum of squared deviations of ``size`` more entries (Chan et al.)."""
-        total = before + size
-        shift = mean - self.mean
-        self.mean += shift * size / total
-        self.sum_of_squares += sum_of_squares + shift * shift * before * size / total
-
-
-def _moments(block: Any) -> tuple[float, float]:
-    """Return the mean of all entries of a block and their squared deviations from it."""
-    size = block.shape[0] * block.shape[1]
-    with np.errstate(over="ignore", invalid="ignore"):
-        if is_sparse(block):
-            values = block.data.astype(float)
-            mean = float(values.sum()) / size
-            return mean, float(((values - mean) ** 2).sum() + (size - values.size) * mean**2)
-        xp = namespace(block)
-        values = as_floating(block, "float64")
-        mean = float(xp.sum(values)) / size
-        return mean, float(xp.sum((values - mean) ** 2))

@@ -20,10 +20,10 @@ class Matern(Isotropic):
 
     Parameters
     ----------
-    nu : {0.5, 1.5, 2.5}, default=1.5
-        The smoothness :math:`\nu`.
     lengthscale : float, "median" or "scale", default=1.0
         The width :math:`\ell`, or the rule that takes it from the data.
+    nu : {0.5, 1.5, 2.5}, default=1.5
+        The smoothness :math:`\nu`.
 
     Examples
     --------
@@ -34,13 +34,13 @@ class Matern(Isotropic):
     """
 
     _parameter_constraints: dict[str, Any] = {
-        "nu": [Options(float, {0.5, 1.5, 2.5})],
         "lengthscale": LENGTHSCALE,
+        "nu": [Options(float, {0.5, 1.5, 2.5})],
     }
 
-    def __init__(self, nu: float = 1.5, lengthscale: float | str = 1.0) -> None:
-        self.nu = nu
+    def __init__(self, lengthscale: float | str = 1.0, *, nu: float = 1.5) -> None:
         self.lengthscale = lengthscale
+        self.nu = nu
 
     def _profile(self, squared: Any, xp: Any) -> Any:
         s = xp.sqrt(squared) * math.sqrt(2 * self.nu)

@@ -1,4 +1,4 @@
-"""The radial functions of kernels of norms and angles: k = Σ_l ⟨h_l(|x|), h_l(|y|)⟩ P_l(cos).
+"""The radial functions of generalised zonal kernels: k = Σ_l ⟨h_l(|x|), h_l(|y|)⟩ P_l(cos).
 
 A series lists its pairs (l, i), degree and number of the value, degree after degree, and gives
 the values h_(l, i) of all pairs at norms as one table.
@@ -7,6 +7,7 @@ the values h_(l, i) of all pairs at norms as one table.
 from __future__ import annotations
 
 import math
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,10 @@ from .dot_product import Exponential
 from .gaussian import Gaussian
 from .relu import Angular
 from .stationary import Isotropic
-from .zonal import GeneralizedZonal, Zonal
+from .zonal import GeneralizedZonal
 from .zonal_coefficients import log_share, stable_degree, zonal_coefficients
 
-#: Degrees that are looked at, unless the user asks for more.
+#: The highest degree, unless the user asks for more.
 LARGEST_DEGREE = 40
 #: Degrees of kernels of networks, whose coefficients fall slowly: in few columns and in many. More
 #: make the kernel more exact, and predictions worse where the target is smooth: random columns of
@@ -166,11 +167,11 @@ def truncated(series: Any, center: Any = None) -> GeneralizedZonal:
 
 
 def is_angular(kernel: Kernel) -> bool:
-    """Return whether a kernel is a function of the angle, times norms or not."""
-    normalized = bool(getattr(kernel, "normalized", False))
-    return isinstance(kernel, (Angular, Zonal)) or normalized
+    """Return whether a kernel is zonal, times the norms or not."""
+    return kernel.norm_power() is not None
 
 
+@singledispatch
 def radial_series(
     kernel: Kernel,
     n_features: int,
@@ -184,7 +185,7 @@ def radial_series(
     Parameters
     ----------
     kernel : Kernel
-        A kernel of the angle, or of the inner product, or a Gaussian or generalised zonal one.
+        A zonal kernel, one of the inner product, or a Gaussian or generalised zonal one.
     n_features : int
         Columns of the rows.
     degree : int or None
@@ -201,44 +202,111 @@ def radial_series(
     >>> radial_series(Gaussian(), 3, None, 1e-3, np.asarray([0.5, 1.0])).degree
     5
     """
-    if isinstance(kernel, GeneralizedZonal):
-        return GivenRadial(kernel)
-    if is_angular(kernel):
-        power = kernel._power()
+    power = kernel.norm_power()
+    if power is not None:
         found = angular_coefficients(kernel, n_features, degree, tolerance, 1.0, n_columns)
         return AngularSeries(found, power)
-    damped = isinstance(kernel, Gaussian)
-    largest = LARGEST_DEGREE if degree is None else degree
-    powers = np.arange(largest + 1)
-    if damped or isinstance(kernel, Exponential):
-        scale, log_taylor = float(kernel.lengthscale), -special.gammaln(powers + 1)
-    else:
-        scale = 1.0
-        with np.errstate(divide="ignore"):
-            log_taylor = np.log(kernel.taylor(largest))
+    taylor = getattr(kernel, "taylor", None)
+    if taylor is None:
+        raise TypeError(f"{kernel!r} is neither a zonal kernel nor one of the inner product.")
+    with np.errstate(divide="ignore"):
+        log_taylor = np.log(taylor(_largest(degree)))
+    if not np.isfinite(log_taylor).any():
+        every = np.flatnonzero(taylor(LARGEST_DEGREE))
+        reason = "its coefficients up to there are zero; use a larger degree or another kernel"
+        if every.size:
+            reason = f"its lowest power is {every[0]}; use degree={every[0]} or more"
+        raise ValueError(f"degree={degree} leaves nothing of {kernel!r}: {reason}.")
     if degree is None:
-        missing = missing_shares(kernel, log_taylor, norms / scale, damped)
-        enough = np.flatnonzero(missing <= tolerance)
-        log_taylor = log_taylor[: (enough[0] if enough.size else largest) + 1]
-    return PowerSeriesRadial(log_taylor, n_features, scale, damped)
+        missing = missing_shares(kernel, log_taylor, norms)
+        log_taylor = _enough(log_taylor, missing, tolerance)
+    return PowerSeriesRadial(log_taylor, n_features, 1.0, False)
+
+
+@radial_series.register
+def _given(
+    kernel: GeneralizedZonal,
+    n_features: int,
+    degree: int | None,
+    tolerance: float,
+    norms: np.ndarray,
+    n_columns: int = 0,
+) -> GivenRadial:
+    return GivenRadial(kernel)
+
+
+@radial_series.register
+def _exponential(
+    kernel: Exponential,
+    n_features: int,
+    degree: int | None,
+    tolerance: float,
+    norms: np.ndarray,
+    n_columns: int = 0,
+) -> PowerSeriesRadial:
+    scale, log_taylor = float(kernel.lengthscale), _log_factorials(degree)
+    if degree is None:
+        missing = missing_shares(kernel, log_taylor, norms / scale, scale)
+        log_taylor = _enough(log_taylor, missing, tolerance)
+    return PowerSeriesRadial(log_taylor, n_features, scale, False)
+
+
+@radial_series.register
+def _gaussian(
+    kernel: Gaussian,
+    n_features: int,
+    degree: int | None,
+    tolerance: float,
+    norms: np.ndarray,
+    n_columns: int = 0,
+) -> PowerSeriesRadial:
+    scale, log_taylor = float(kernel.lengthscale), _log_factorials(degree)
+    if degree is None:
+        missing = poisson_tails(log_taylor, norms / scale)
+        log_taylor = _enough(log_taylor, missing, tolerance)
+    return PowerSeriesRadial(log_taylor, n_features, scale, True)
+
+
+def _largest(degree: int | None) -> int:
+    return LARGEST_DEGREE if degree is None else degree
+
+
+def _log_factorials(degree: int | None) -> np.ndarray:
+    """Return the logarithms of the Taylor coefficients 1 / j! of the exponential function."""
+    return np.asarray(-special.gammaln(np.arange(_largest(degree) + 1) + 1))
+
+
+def _enough(log_taylor: np.ndarray, missing: np.ndarray, tolerance: float) -> np.ndarray:
+    """Return the powers up to the first beyond which no more than the tolerance is missing."""
+    enough = np.flatnonzero(missing <= tolerance)
+    return log_taylor[: enough[0] + 1] if enough.size else log_taylor
 
 
 def missing_shares(
-    kernel: Kernel, log_taylor: np.ndarray, norms: np.ndarray, damped: bool
+    kernel: Kernel, log_taylor: np.ndarray, norms: np.ndarray, scale: float = 1.0
 ) -> np.ndarray:
-    """Return which share of k(x, x) powers beyond 0, 1, ... hold, on average over norms."""
-    powers = np.arange(len(log_taylor))
-    squares = 2 * np.log(np.maximum(norms, 1e-300))[:, None]
+    """Return which share of k(x, x) powers beyond 0, 1, ... hold, on average over norms.
+
+    ``norms`` are in units of ``scale``, as the powers are.
+    """
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        if damped:
-            # The powers of a Gaussian kernel have the weights of a Poisson law.
-            parts = np.exp(log_taylor + powers * squares - norms[:, None] ** 2)
-            return np.asarray(np.maximum(1 - np.cumsum(parts, axis=1), 0).mean(axis=0))
-        parts = np.exp(log_taylor + powers * squares)
-        rows = np.zeros((len(norms), 1))
-        rows[:, 0] = norms * (getattr(kernel, "lengthscale", 1.0))
+        parts = np.exp(log_taylor + _log_powers(log_taylor, norms))
+        rows = (norms * scale)[:, None]
         totals = kernel.diag(rows)[:, None]
         return np.asarray(np.maximum(1 - np.cumsum(parts, axis=1) / totals, 0).mean(axis=0))
+
+
+def poisson_tails(log_taylor: np.ndarray, norms: np.ndarray) -> np.ndarray:
+    """Return the same for the Gaussian kernel, whose powers have the weights of a Poisson law."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        parts = np.exp(log_taylor + _log_powers(log_taylor, norms) - norms[:, None] ** 2)
+        return np.asarray(np.maximum(1 - np.cumsum(parts, axis=1), 0).mean(axis=0))
+
+
+def _log_powers(log_taylor: np.ndarray, norms: np.ndarray) -> np.ndarray:
+    """Return logarithms of the powers of squared norms, a row for each norm."""
+    squares = 2 * np.log(np.maximum(norms, 1e-300))[:, None]
+    return np.asarray(np.arange(len(log_taylor)) * squares)
 
 
 def angular_coefficients(
@@ -260,11 +328,7 @@ def angular_coefficients(
         degree = 1 if degree is None else min(degree, 1)
     if degree is not None:
         return zonal_coefficients(kernel, n_features, degree, radius)
-    largest = LARGEST_DEGREE
-    if isinstance(kernel, Angular):
-        harmonics = np.cumsum(np.exp(log_harmonics(n_features, LARGEST_DEGREE)))
-        wanted = NETWORK_DEGREE if n_features < WIDE else WIDE_DEGREE
-        largest = min(max(wanted, int(np.searchsorted(harmonics, n_columns))), LARGEST_DEGREE)
+    largest = useful_degree(kernel, n_features, n_columns)
     found = zonal_coefficients(
         kernel, n_features, stable_degree(kernel, n_features, largest), radius
     )
@@ -273,6 +337,26 @@ def angular_coefficients(
     return found[: enough[0] + 1] if enough.size else found
 
 
+@singledispatch
+def useful_degree(kernel: Kernel, n_features: int, n_columns: int) -> int:
+    """Return the highest degree that is tried if none is asked for.
+
+    Examples
+    --------
+    >>> from mercer.kernels import NTK
+    >>> useful_degree(Gaussian(), 8, 0), useful_degree(NTK(), 8, 0), useful_degree(NTK(), 99, 0)
+    (40, 8, 12)
+    """
+    return LARGEST_DEGREE
+
+
+@useful_degree.register
+def _of_network(kernel: Angular, n_features: int, n_columns: int) -> int:
+    harmonics = np.cumsum(np.exp(log_harmonics(n_features, LARGEST_DEGREE)))
+    wanted = NETWORK_DEGREE if n_features < WIDE else WIDE_DEGREE
+    return min(max(wanted, int(np.searchsorted(harmonics, n_columns))), LARGEST_DEGREE)
+
+
 def on_sphere(kernel: Kernel) -> bool:
-    """Return whether a kernel, looked at on a sphere only, is one of the angle."""
-    return isinstance(kernel, (Isotropic, Exponential)) or hasattr(kernel, "taylor")
+    """Return whether a kernel, on the rows of one sphere, is a zonal one."""
+    return isinstance(kernel, Isotropic) or hasattr(kernel, "taylor")

@@ -17,19 +17,19 @@ class Angular(Kernel):
     """A kernel |x| |y| κ(angle), or κ(angle) alone; zero where a row is zero."""
 
     @abstractmethod
-    def _layers(self) -> tuple[int, int]:
+    def layers(self) -> tuple[int, int]:
         """Return the number of layers and which quantity of the last is the kernel."""
 
     def _at_one(self) -> float:
         """Return k(x, x) for a unit row."""
         return 1.0
 
-    def _power(self) -> int:
+    def norm_power(self) -> int:
         """Return the power of the norms that the kernel is multiplied with."""
-        return 0 if self._layers()[1] == STEP else 1
+        return 0 if self.layers()[1] == STEP else 1
 
     def _tile(self, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
-        depth, quantity = self._layers()
+        depth, quantity = self.layers()
         code, norms_x, norms_y = signed_half_chords(X, Y, xp)
         if quantity == STEP:
             norms_x, norms_y = xp.sign(norms_x), xp.sign(norms_y)
@@ -37,7 +37,7 @@ class Angular(Kernel):
 
     def _diag(self, X: Any, xp: Any) -> Any:
         norms = row_norms(X, xp)
-        if self._layers()[1] == STEP:
+        if self.layers()[1] == STEP:
             return xp.sign(norms)
         return self._at_one() * norms * norms
 
@@ -73,7 +73,8 @@ class ArcCosine(Angular):
     def __init__(self, order: int = 1) -> None:
         self.order = order
 
-    def _layers(self) -> tuple[int, int]:
+    def layers(self) -> tuple[int, int]:
+        """Return the number of layers and which quantity of the last is the kernel."""
         return 1, (STEP if self.order == 0 else RELU)
 
 
@@ -105,7 +106,8 @@ class NNGP(Angular):
     def __init__(self, depth: int = 1) -> None:
         self.depth = depth
 
-    def _layers(self) -> tuple[int, int]:
+    def layers(self) -> tuple[int, int]:
+        """Return the number of layers and which quantity of the last is the kernel."""
         return self.depth, RELU
 
 
@@ -136,7 +138,8 @@ class NTK(Angular):
     def __init__(self, depth: int = 1) -> None:
         self.depth = depth
 
-    def _layers(self) -> tuple[int, int]:
+    def layers(self) -> tuple[int, int]:
+        """Return the number of layers and which quantity of the last is the kernel."""
         return self.depth, TANGENT
 
     def _at_one(self) -> float:

@@ -51,7 +51,7 @@ class PowerSeries(Kernel):
 
     @classmethod
     def near(cls, kernel: Kernel, degree: int = 8) -> PowerSeries:
-        """Return the series of the cosine that is nearest to a kernel of the angle.
+        """Return the series of the cosine that is nearest to a zonal kernel.
 
         Parameters
         ----------
@@ -79,13 +79,13 @@ class PowerSeries(Kernel):
         values = np.asarray(self.coefficients, dtype=float)
         if values.ndim != 1 or values.size == 0 or not (values >= 0).all():
             raise ValueError(
-                f"coefficients must hold numbers that are not negative, but {values!r} came."
+                f"coefficients must hold at least one number, none negative, got {values!r}."
             )
         return values if degree is None else values[: degree + 1]
 
-    def _power(self) -> int:
-        """Return the power of the norms that a series of the cosine is multiplied with."""
-        return 1
+    def norm_power(self) -> int | None:
+        """Return 1 for a series of the cosine, which is multiplied with the norms."""
+        return 1 if self.normalized else None
 
     def _tile(self, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
         if not self.normalized:
@@ -116,14 +116,14 @@ def horner(coefficients: np.ndarray, t: Any) -> Any:
 
 
 def profile(kernel: Kernel, cosines: np.ndarray) -> np.ndarray:
-    """Return a kernel of the angle at cosines, for unit rows."""
+    """Return a zonal kernel at cosines, for unit rows."""
     sines = np.sqrt((1 - cosines) * (1 + cosines))
     values: np.ndarray = kernel(np.column_stack([cosines, sines]), np.asarray([[1.0, 0.0]]))[:, 0]
     return values
 
 
 def nonnegative_fit(kernel: Kernel, degree: int) -> np.ndarray:
-    """Return non-negative coefficients of the polynomial nearest to a kernel of the angle.
+    """Return non-negative coefficients of the polynomial nearest to a zonal kernel.
 
     Least squares at Chebyshev nodes of the cosine; its error is several times smaller than
     that of the Taylor series, and few coefficients are positive.

@@ -18,14 +18,14 @@ from ..ops.distances import signed_half_chords, squared_distances
 from ..ops.norms import unit_rows
 from ..ops.products import inner_products
 from .algebra import Scaled, Sum
-from .base import Kernel
+from .base import Kernel, tile_of
 from .dot_product import Exponential, Polynomial
 from .gaussian import Gaussian
 from .laplace import Laplace, ProductLaplace
 from .matern import Matern
 from .relu import NNGP, NTK, ArcCosine
 from .series import PowerSeries
-from .stationary import Isotropic
+from .stationary import Isotropic, in_range
 
 #: Rows nearer than this, in lengthscales or as an angle, count as equal where the kernel has
 #: a cone: equal rows that were reweighted in different blocks differ by rounding.
@@ -54,7 +54,7 @@ def slopes(kernel: Kernel, X: Any, Y: Any, xp: Any) -> Slopes:
     the Laplace kernel (and Matérn 1/2) at equal rows has slopes 0, and of the neural tangent
     kernel at parallel and opposite rows the term that becomes infinite is left out; in
     :math:`P x + Q z` it is multiplied by zero there. The slopes of a zero row are 0 for
-    kernels of the angle.
+    zonal kernels.
 
     Parameters
     ----------
@@ -108,15 +108,28 @@ def refuse_unknown(kernel: Kernel) -> None:
         raise TypeError(_refusal(part))
 
 
+@singledispatch
 def is_radial(kernel: Kernel) -> bool:
     """Return whether a kernel depends on x - z alone, so that all rows may be shifted."""
-    if isinstance(kernel, Scaled):
-        return is_radial(kernel.kernel)
-    if isinstance(kernel, Sum):
-        return is_radial(kernel.left) and is_radial(kernel.right)
-    return isinstance(kernel, Isotropic)
+    return False
 
 
+@is_radial.register
+def _isotropic_is(kernel: Isotropic) -> bool:
+    return True
+
+
+@is_radial.register
+def _scaled_is(kernel: Scaled) -> bool:
+    return is_radial(kernel.kernel)
+
+
+@is_radial.register
+def _sum_is(kernel: Sum) -> bool:
+    return is_radial(kernel.left) and is_radial(kernel.right)
+
+
+@singledispatch
 def slopes_of_values(kernel: Kernel, K: Any) -> Slopes | None:
     """Return the slopes from the values of a kernel, or ``None`` if they do not follow.
 
@@ -129,18 +142,29 @@ def slopes_of_values(kernel: Kernel, K: Any) -> Slopes | None:
     >>> slopes_of_values(Exponential(2.0), np.asarray([[8.0]])).cross
     array([[2.]])
     """
-    if isinstance(kernel, Scaled):
-        return slopes_of_values(kernel.kernel, K)
-    if not isinstance(kernel, (Gaussian, Exponential)):
-        return None
+    return None
+
+
+@slopes_of_values.register
+def _values_of_gaussian(kernel: Gaussian, K: Any) -> Slopes:
     scale = float(kernel.lengthscale)
-    cross = K / scale / scale
-    return _radial(cross) if isinstance(kernel, Gaussian) else Slopes(None, cross, None)
+    return _radial(K / scale / scale)
+
+
+@slopes_of_values.register
+def _values_of_exponential(kernel: Exponential, K: Any) -> Slopes:
+    scale = float(kernel.lengthscale)
+    return Slopes(None, K / scale / scale, None)
+
+
+@slopes_of_values.register
+def _values_of_scaled(kernel: Scaled, K: Any) -> Slopes | None:
+    return slopes_of_values(kernel.kernel, K)
 
 
 @slopes.register
 def _of_values(kernel: Gaussian | Exponential, X: Any, Y: Any, xp: Any) -> Slopes:
-    found = slopes_of_values(kernel, kernel._tile(X, Y, xp))
+    found = slopes_of_values(kernel, tile_of(kernel, X, Y, xp))
     assert found is not None
     return found
 
@@ -185,7 +209,7 @@ def _power_series(kernel: PowerSeries, X: Any, Y: Any, xp: Any) -> Slopes:
 @slopes.register
 def _relu(kernel: ArcCosine | NNGP | NTK, X: Any, Y: Any, xp: Any) -> Slopes:
     refuse_unknown(kernel)
-    depth, quantity = kernel._layers()
+    depth, quantity = kernel.layers()
     code, norms_x, norms_y = signed_half_chords(X, Y, xp)
     rest, slope = _by_strips(code, depth, quantity == TANGENT, xp)
     return _angular(rest, slope, norms_x, norms_y, xp)
@@ -212,7 +236,8 @@ def _plus(one: Any, two: Any) -> Any:
 
 def _distances(kernel: Isotropic, X: Any, Y: Any, xp: Any) -> Any:
     """Return distances in units of the lengthscale."""
-    return xp.sqrt(squared_distances(X, Y, xp)) / float(kernel.lengthscale)
+    X, Y, scale = in_range(X, Y, float(kernel.lengthscale), xp)
+    return xp.sqrt(squared_distances(X, Y, xp)) / scale
 
 
 def _radial(fall: Any) -> Slopes:
@@ -305,26 +330,41 @@ def _relu_layers(code: Any, depth: int, tangent: bool, xp: Any) -> tuple[Any, An
     return (rest, slope) if tangent else (relu_rest, relu_slope)
 
 
+@singledispatch
+def _knows(kernel: Kernel) -> bool:
+    """Return whether there is a formula for a kernel, apart from the parts inside it."""
+    return slopes.dispatch(type(kernel)) is not slopes.dispatch(object)
+
+
+@_knows.register
+def _knows_relu(kernel: ArcCosine) -> bool:
+    # The step function is flat wherever it has a derivative.
+    return kernel.layers()[1] != STEP
+
+
 def _without_slopes(kernel: Kernel) -> Kernel | None:
     """Return the first part of a kernel whose derivatives are not known."""
-    if isinstance(kernel, ArcCosine) and kernel._layers()[1] == STEP:
+    if not _knows(kernel):
         return kernel
-    if slopes.dispatch(type(kernel)) is slopes.dispatch(object):
-        return kernel
-    for part in kernel.get_params(deep=False).values():
-        found = _without_slopes(part) if isinstance(part, Kernel) else None
-        if found is not None:
-            return found
-    return None
+    parts = kernel.get_params(deep=False).values()
+    found = (_without_slopes(part) for part in parts if isinstance(part, Kernel))
+    return next((part for part in found if part is not None), None)
 
 
 def _refusal(kernel: Kernel) -> str:
     """Return the sentence for a kernel whose derivatives are not known."""
-    remedy = "use one of these"
-    if isinstance(kernel, ProductLaplace):
-        remedy = "use Laplace, which is of the Euclidean distance, or another of these"
     return (
         f"The derivatives of {kernel!r} are not known, but those of Gaussian, Laplace, Matern, "
         "Exponential, Polynomial, PowerSeries, ArcCosine(order=1), NNGP, NTK and their sums and "
-        f"multiples are: {remedy}."
+        f"multiples are: {_remedy(kernel)}."
     )
+
+
+@singledispatch
+def _remedy(kernel: Kernel) -> str:
+    return "use one of these"
+
+
+@_remedy.register
+def _remedy_for_manhattan(kernel: ProductLaplace) -> str:
+    return "use Laplace, which is of the Euclidean distance, or another of these"

@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from .._array import ones_for_rows
+from .._array import is_sparse, ones_for_rows
 from .._sklearn import Interval, StrOptions
 from ..ops.distances import squared_distances
 from .base import Kernel, in_precision_of
 
 #: A lengthscale is a positive number, or the name of a rule that takes it from data.
 LENGTHSCALE = [Interval(Real, 0, None, closed="neither"), StrOptions({"median", "scale"})]
+#: Lengthscales from here to its inverse may be squared, and so may distances that are small or
+#: large beside them.
+SMALLEST = 1e-100
 
 
 class Isotropic(Kernel):
@@ -62,12 +65,38 @@ class Isotropic(Kernel):
         return self._radius_quantiles(probabilities, n_features) / self.lengthscale
 
     def _tile(self, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
-        # Twice, because the square of a small lengthscale is 0.
-        squared = squared_distances(X, Y, xp) / float(self.lengthscale) / float(self.lengthscale)
+        X, Y, scale = in_range(X, Y, float(self.lengthscale), xp)
+        squared = squared_distances(X, Y, xp) / scale / scale
         return self._profile(in_precision_of(out, squared), xp)
 
     def _diag(self, X: Any, xp: Any) -> Any:
         return ones_for_rows(X)
+
+
+def in_range(X: Any, Y: Any, lengthscale: float, xp: Any) -> tuple[Any, Any, float]:
+    """Return rows and their lengthscale, in units of it where squares would leave float64.
+
+    The square of 1e-170 is 0, and that of 1e170 infinite. For all usual lengthscales the
+    rows are returned as they are, and so are rows that are far longer than theirs.
+
+    Examples
+    --------
+    >>> X = np.asarray([[3e-170]])
+    >>> in_range(X, X, 1e-170, np)[1:]
+    (array([[3.]]), 1.0)
+    """
+    if SMALLEST <= lengthscale <= 1 / SMALLEST:
+        return X, Y, lengthscale
+    largest = max(_largest(X, xp), _largest(Y, xp))
+    if largest * SMALLEST > lengthscale:
+        return X, Y, lengthscale
+    left = X / lengthscale
+    return left, left if Y is X else Y / lengthscale, 1.0
+
+
+def _largest(X: Any, xp: Any) -> float:
+    """Return the largest absolute entry of a block."""
+    return float(abs(X).max() if is_sparse(X) else xp.max(xp.abs(X)))
 
 
 def normal_radii(probabilities: np.ndarray, n_features: int) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, singledispatch
 from typing import Any
 
 import numpy as np
@@ -95,6 +95,7 @@ def analytic_taylor(function: Callable[..., Any], reach: float) -> np.ndarray | 
     return None
 
 
+@singledispatch
 def cosine_taylor(kernel: Kernel, radius: float, terms: int) -> np.ndarray | None:
     """Return the coefficients of a kernel's powers of the cosine, for rows of norm ``radius``.
 
@@ -105,19 +106,33 @@ def cosine_taylor(kernel: Kernel, radius: float, terms: int) -> np.ndarray | Non
     >>> cosine_taylor(Gaussian(), 1.0, 2).round(4)
     array([0.3679, 0.3679, 0.1839])
     """
-    powers = np.arange(terms + 1)
-    if isinstance(kernel, (Gaussian, Exponential)):
-        z = (radius / float(kernel.lengthscale)) ** 2
-        damping = z if isinstance(kernel, Gaussian) else 0.0
-        return np.exp(powers * math.log(z) - special.gammaln(powers + 1) - damping)
-    if isinstance(kernel, Angular):
-        return relu_taylor(*kernel._layers(), terms) * radius ** (2 * kernel._power())
-    if not hasattr(kernel, "taylor"):
-        return None
-    found = kernel.taylor(terms)
+    found = kernel.taylor(terms) if hasattr(kernel, "taylor") else None
     if found is None:
         return None
-    if getattr(kernel, "normalized", False):
-        return np.asarray(found * radius ** (2 * kernel._power()))
+    power = kernel.norm_power()
+    if power is not None:
+        return np.asarray(found * radius ** (2 * power))
     with np.errstate(divide="ignore", over="ignore", under="ignore"):
         return np.asarray(np.exp(np.log(found) + 2 * math.log(radius) * np.arange(len(found))))
+
+
+@cosine_taylor.register
+def _gaussian(kernel: Gaussian, radius: float, terms: int) -> np.ndarray:
+    z = (radius / float(kernel.lengthscale)) ** 2
+    return _exponential_terms(z, terms, z)
+
+
+@cosine_taylor.register
+def _exponential(kernel: Exponential, radius: float, terms: int) -> np.ndarray:
+    return _exponential_terms((radius / float(kernel.lengthscale)) ** 2, terms, 0.0)
+
+
+@cosine_taylor.register
+def _angular(kernel: Angular, radius: float, terms: int) -> np.ndarray:
+    return relu_taylor(*kernel.layers(), terms) * radius ** (2 * kernel.norm_power())
+
+
+def _exponential_terms(z: float, terms: int, damping: float) -> np.ndarray:
+    """Return the terms of exp(z t - damping), as coefficients of the powers of t."""
+    powers = np.arange(terms + 1)
+    return np.asarray(np.exp(powers * math.log(z) - special.gammaln(powers + 1) - damping))

@@ -1,4 +1,4 @@
-"""Kernels of norms and angles that a user makes: of a function, or of radial functions."""
+"""Zonal and dot-product kernels from a function, and generalised zonal kernels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .taylor import analytic_taylor
 
 
 class Zonal(Kernel):
-    r"""A kernel of the angle alone: :math:`\kappa(\cos(x, y))`, 0 where a row is zero.
+    r"""A zonal kernel, of the angle alone: :math:`\kappa(\cos(x, y))`, 0 where a row is zero.
 
     Parameters
     ----------
@@ -54,7 +54,8 @@ class Zonal(Kernel):
         found = analytic_taylor(self.kappa, 1.0)
         return None if found is None else found[: degree + 1]
 
-    def _power(self) -> int:
+    def norm_power(self) -> int:
+        """Return the power of the norms that the kernel is multiplied with."""
         return 1 if self.homogeneous else 0
 
     def _tile(self, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
@@ -107,6 +108,11 @@ class DotProduct(Kernel):
         """Return the coefficients of the powers of the inner product, up to a degree."""
         if not callable(self.kappa):
             found: Any = np.asarray(self.kappa, dtype=float)
+            if found.ndim != 1 or found.size == 0:
+                raise ValueError(
+                    "kappa must be a function or a list of at least one Taylor coefficient, got "
+                    f"{self.kappa!r}."
+                )
         else:
             found = analytic_taylor(self.kappa, float(self.reach))
         if found is None:
@@ -116,7 +122,7 @@ class DotProduct(Kernel):
                 "instead, or a smaller reach."
             )
         sizes = found * float(self.reach) ** np.arange(len(found))
-        if found.ndim != 1 or not (sizes >= -1e-10 * abs(sizes).max()).all():
+        if not (sizes >= -1e-10 * abs(sizes).max()).all():
             raise ValueError(
                 f"{self!r} is not positive definite in every dimension: its Taylor coefficients "
                 f"are {np.round(found[:5], 6)}, ...; none may be negative."
@@ -151,7 +157,7 @@ class GeneralizedZonal(Kernel):
     order : int, default=1
         How many values a radial function has.
     center : array of shape (n_features,), default=None
-        What is taken from the rows before anything else.
+        Subtracted from the rows first.
 
     Examples
     --------
@@ -185,8 +191,7 @@ class GeneralizedZonal(Kernel):
         if tuple(values.shape) != (norms.shape[0], self.order):
             raise ValueError(
                 f"h({l}, r) must have the shape ({norms.shape[0]}, {self.order}) for "
-                f"{norms.shape[0]} norms and order={self.order}, but it is "
-                f"{tuple(values.shape)}."
+                f"{norms.shape[0]} norms and order={self.order}, got {tuple(values.shape)}."
             )
         return values
 

@@ -1,15 +1,19 @@
-"""What learns: ridge machines in one pass, and kernel machines that learn features."""
+"""What learns: ridge machines in one pass, exact kernels, the front door, feature learning."""
 
-from .classifier import FeatureRidgeClassifier
-from .irkm import IRKMClassifier, IRKMRegressor
-from .kernel_classifier import KernelClassifier
-from .kernel_regressor import KernelRegressor
-from .learner_report import LearnerReport
-from .regressor import FeatureRidge
-from .report import FitReport
-from .rfm import RFMClassifier, RFMRegressor
+from .auto import KernelClassifier, KernelRegressor
+from .feature_learning import (
+    IRKMClassifier,
+    IRKMRegressor,
+    LearnerReport,
+    RFMClassifier,
+    RFMRegressor,
+)
+from .kernel_ridge import KernelRidge, KernelRidgeClassifier
+from .report import Expectation, FitReport
+from .ridge import FeatureRidge, FeatureRidgeClassifier
 
 __all__ = [
+    "Expectation",
     "FeatureRidge",
     "FeatureRidgeClassifier",
     "FitReport",
@@ -17,6 +21,8 @@ __all__ = [
     "IRKMRegressor",
     "KernelClassifier",
     "KernelRegressor",
+    "KernelRidge",
+    "KernelRidgeClassifier",
     "LearnerReport",
     "RFMClassifier",
     "RFMRegressor",

@@ -1,19 +1,16 @@
-"""What regression and classification share: features, one pass, a solve, and merging."""
+"""What ridge regression and classification on features share: one pass, merging, a lazy solve."""
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
-from collections.abc import Iterator
-from numbers import Integral, Real
+from collections.abc import Iterable, Iterator
+from numbers import Integral
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
 
-from .._array import floating_name, is_sparse, to_numpy
-from .._sklearn import BaseEstimator, HasMethods, Interval, StrOptions, check_rows
-from ..engine.blocks import take
-from ..engine.rows import visit_rows
+from .._sklearn import HasMethods, Interval, StrOptions
 from ..engine.streams import (
     Block,
     as_weights,
@@ -21,43 +18,46 @@ from ..engine.streams import (
     is_stream,
     learning_rows,
     refuse_beside_stream,
-    rows_between,
     sliced,
     stream_names,
 )
 from ..engine.threads import allowed_threads
-from ..features import FeatureMap, KernelColumns
-from ..solvers import RidgeStatistics
-from ..solvers.posterior import DualPosterior, Posterior
-from ..solvers.ridge import Problem
-from .merging import same_features, take_over
-from .solving import (
-    FewRows,
-    KernelRows,
-    left_out_error,
-    solve_again,
-    solve_few_rows,
-    solve_gathered,
+from ..solvers import Problem, Solution
+from .estimator import ALPHA, Machine, adopt, checked_alpha, shown_alpha
+from .feature_rows import (
+    FeatureRows,
+    checked_rows,
+    refuse_non_finite,
+    same_features,
+    warn_of_first_block,
 )
+from .report import Expectation
+from .ridge_state import RidgeState
+from .targets import Targets
 
-CONSTRAINTS = {
+CONSTRAINTS: dict[str, list[Any]] = {
     "features": [HasMethods(["fit", "transform"]), None],
-    "alpha": [Interval(Real, 0, None, closed="neither"), "array-like", None],
+    "alpha": ALPHA,
     "selection": [Interval(Integral, 2, None, closed="left"), StrOptions({"gcv", "loo"})],
     "per_target": ["boolean"],
     "fit_intercept": ["boolean"],
 }
 
 
-class RidgeMachine(BaseEstimator):
-    """Ridge regression on features, through statistics of one pass over the rows.
+class RidgeMachine(Machine):
+    """Ridge regression on features, through statistics of one pass over the rows."""
 
-    A subclass turns targets into numbers (``_encode``, ``_expand``) and predictions back.
-    """
+    _state: RidgeState | None = None
 
     def __init__(
-        self, features=None, *, alpha=None, selection="gcv", per_target=False, fit_intercept=True
-    ):
+        self,
+        features: Any = None,
+        *,
+        alpha: Any = None,
+        selection: Any = "gcv",
+        per_target: bool = False,
+        fit_intercept: bool = True,
+    ) -> None:
         self.features = features
         self.alpha = alpha
         self.selection = selection
@@ -65,19 +65,58 @@ class RidgeMachine(BaseEstimator):
         self.fit_intercept = fit_intercept
 
     @abstractmethod
-    def _encode(self, y, n_rows, first):
-        """Return checked targets, with a row for each row of the block."""
+    def _new_targets(self, classes: Any = None) -> Targets:
+        """Return targets of which nothing is known yet."""
 
-    @abstractmethod
-    def _n_outputs(self):
-        """Return the columns of expanded targets."""
+    @property
+    def targets_(self) -> Any:
+        """What is known of the targets."""
+        return self._fitted().targets
 
-    def _expand(self, encoded):
-        """Return encoded targets as a float array of shape (n_rows, n_targets)."""
-        return encoded
+    @property
+    def solution_(self) -> Solution:
+        """What the solver did; asking for it solves, if rows were added since the last time."""
+        return self._fitted().solve()
 
-    def merge(self, other):
-        """Add what another machine with the same features has learnt, and solve again.
+    @property
+    def features_(self) -> Any:
+        """The fitted features, or ``None`` for the columns as they are."""
+        return self._fitted().rows.fitted
+
+    @property
+    def alpha_(self) -> float | np.ndarray:
+        """The ridge parameter that was chosen."""
+        return shown_alpha(self.solution_.alpha, self.per_target)
+
+    @property
+    def noise_variance_(self) -> np.ndarray:
+        """The estimated variance of the noise, for every target."""
+        return self.solution_.noise
+
+    def expected_error(self) -> float:
+        """Return the squared error to expect of new rows, as a share of the targets' variance.
+
+        Returns
+        -------
+        error : float
+        """
+        return float(self._fitted().expected_error())
+
+    def expectation(self) -> Expectation:
+        """Return what to expect on new rows.
+
+        Returns
+        -------
+        expectation : Expectation
+            The score, the squared error over the variance, and how they were measured.
+        """
+        return self._fitted().expectation()
+
+    def merge(self, other: Self) -> Self:
+        """Add what another machine with the same features has learnt.
+
+        Nothing is solved before the first question: a thousand merges solve once. A merge that
+        is refused leaves both machines as they were.
 
         Parameters
         ----------
@@ -88,294 +127,185 @@ class RidgeMachine(BaseEstimator):
         -------
         self
         """
-        for machine, name in ((self, "this machine"), (other, "the other machine")):
-            if not hasattr(machine, "solution_"):
-                raise ValueError(f"Nothing to merge: {name} is not fitted.")
-            machine._refuse_compact("merge")
-            machine._gather_few_rows()
-        self._refuse_second_looks()
         if type(self) is not type(other):
             raise ValueError(f"Only machines of one class merge, not with {type(other).__name__}.")
-        if not same_features(self.features_, other.features_):
+        states = []
+        for machine, name in ((self, "this machine"), (other, "the other machine")):
+            if machine._state is None:
+                raise ValueError(f"Nothing to merge: {name} is not fitted.")
+            machine._refuse_second_looks()
+            states.append(machine._state)
+        mine, theirs = states
+        if not same_features(mine.rows.fitted, theirs.rows.fitted):
             raise ValueError(
                 "The two machines have different features; give their maps the same kernel, a "
                 "lengthscale that is a number, and the same integer random_state."
             )
-        self._statistics.merge(other._statistics)
-        self._merge_targets(other)
-        return self._solve()
+        mine.merge(theirs)
+        return self
 
-    def _merge_targets(self, other):
-        """Take over what a subclass keeps of the targets."""
+    def _problem(self) -> Problem:
+        alpha = checked_alpha(self.alpha)
+        return Problem(alpha, self.fit_intercept, self.per_target, self.selection == "loo")
 
-    def _problem(self):
-        alpha = self.alpha
-        if alpha is not None and np.ndim(alpha) > 0:
-            alpha = np.asarray(alpha, dtype=float)
-            if alpha.ndim != 1 or alpha.size == 0 or not (alpha > 0).all():
-                raise ValueError(f"alpha must hold positive numbers, but {self.alpha!r} came.")
-        return Problem(alpha, self.fit_intercept, self.per_target)
+    def _folds(self) -> int:
+        return int(self.selection) if isinstance(self.selection, Integral) else 0
 
-    def _fit_anew(self, X, y, sample_weight, **start):
+    def _fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         """Learn from scratch; only a fit that succeeds replaces what was learnt before."""
         fresh = clone(self)
-        fresh._start(**start)
-        fresh._fit(X, y, sample_weight)
-        return take_over(self, fresh)
-
-    def _start(self):
-        """Set what must be known before the first row."""
-
-    @allowed_threads()
-    def _fit(self, X, y, sample_weight):
-        """Learn from rows or from a stream of blocks."""
-        self._problem()
         if is_stream(X):
             refuse_beside_stream(y=y, sample_weight=sample_weight)
-            for _ in self._learning(X):
+            for _ in fresh.fit_in_steps(X, classes=classes):
                 pass
-            names = stream_names(X)
-            if names is not None:
-                self.feature_names_in_ = names
-            return self
-        X = self._checked(X, reset=True)
-        encoded = self._encode(y, X.shape[0], first=True)
-        weights = as_weights(self._weights(y, sample_weight), X.shape[0])
+        else:
+            fresh._fit_rows(X, y, sample_weight, classes)
+        return adopt(self, fresh)
+
+    @allowed_threads()
+    def _fit_rows(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> None:
+        """Learn from rows that are all there are."""
+        problem = self._problem()
+        X = checked_rows(X, self.features, owner=self, reset=True)
+        targets = self._new_targets(classes)
+        checked = targets.check(y, X.shape[0])
+        targets.observe(checked)
+        encoded = targets.encode(checked)
+        counts = as_weights(sample_weight, X.shape[0])
+        weights = targets.weights(encoded, counts, whole=True)
         if weights is not None and not weights.any():
             raise ValueError("sample_weight is zero for every row; at least one must not be.")
-        self._fit_features(X)
-        few = X.shape[0] < self._width(X) and not isinstance(self.selection, Integral)
-        if few or isinstance(self.features_, KernelColumns):
-            return self._fit_few_rows(X, self._expand(encoded), weights)
-        rows = self._block_rows(X)
+        rows = FeatureRows.learnt(self.features, X)
+        state = RidgeState(targets, rows, problem, self._folds())
+        if X.shape[0] < rows.width and not self._folds():
+            state.keep(X, targets.expand(encoded), weights, counts)
+            state.solve()
+        else:
+            for part in _parts(state, X, encoded, weights, counts):
+                state.add(*part)
 
-        def again():
-            for block in sliced(X, encoded, weights, rows):
-                yield self._transform(block.X), self._expand(block.y), block.weights
+            def again() -> Iterator[Any]:
+                for block, Y, w, _ in _parts(state, X, encoded, weights, counts):
+                    yield state.rows.block(block), Y, w
 
-        self._add(sliced(X, encoded, weights, rows))
-        return self._solve(again)
+            state.solve(again)
+        self._state = state
 
-    def _partial_fit(self, X, y, sample_weight):
+    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         """Learn from one more block."""
         self._problem()
         self._refuse_second_looks()
-        self._refuse_compact("partial_fit")
-        self._gather_few_rows()
-        self._learn([Block(X, y, sample_weight)])
-        return self._solve()
+        if self._state is not None:
+            self._state.refuse_compact("partial_fit")
+        self._learn(Block(X, y, sample_weight), classes)
+        return self
 
-    def _learning(self, stream, skip=0):
-        """Learn from a stream, telling after each block how many are done.
+    def fit_in_steps(
+        self, stream: Iterable[Any], *, skip: int = 0, classes: Any = None
+    ) -> Iterator[int]:
+        """Learn from a stream, and yield after each block how many are done.
 
-        The first ``skip`` blocks were learnt before. A stream that can be iterated again is
-        seen a second time where the solver asks for it.
+        Unlike ``fit`` it learns in place: what is learnt so far is there after every step, for
+        checkpoints (:func:`mercer.io.fit_resumable`) and for progress of one's own.
+
+        Parameters
+        ----------
+        stream : iterable of (X, y) or (X, y, sample_weight)
+            The blocks; where the solver asks for it they are read a second time.
+        skip : int, default=0
+            Blocks that were learnt before.
+        classes : array of shape (n_classes,), default=None
+            All labels there are, for a classifier whose first block lacks some.
+
+        Yields
+        ------
+        n_blocks : int
+            Blocks that are done.
         """
         once = isinstance(stream, Iterator)
+        self._problem()
         if once:
             self._refuse_second_looks()
         for number, block in enumerate(from_stream(stream), start=1):
             if number > skip:
-                self._learn([block])
+                self._learn(block, classes)
                 yield number
+        state = self._fitted()
+        names = stream_names(stream)
+        if names is not None:
+            # Not before: the blocks themselves have none.
+            self.feature_names_in_ = names
 
-        def again():
+        def again() -> Iterator[Any]:
             for block in from_stream(stream):
-                X = self._checked(block.X, reset=False)
-                encoded = self._encode(block.y, X.shape[0], first=False)
-                weights = self._weights(block.y, block.weights, streaming=True)
-                weights = as_weights(weights, X.shape[0])
-                for part in sliced(X, encoded, weights, self._block_rows(X)):
-                    yield self._transform(part.X), self._expand(part.y), part.weights
+                X = checked_rows(block.X, self.features, owner=self, reset=False)
+                for part, Y, w, _ in _parts(state, X, *self._targets_of(state.targets, block)):
+                    yield state.rows.block(part), Y, w
 
-        self._solve(None if once else again)
+        state.solve(None if once else again)
 
     @allowed_threads()
-    def _learn(self, blocks):
-        """Add blocks; each is checked as a whole before any of its rows is added."""
-        for block in blocks:
-            first = not hasattr(self, "features_")
-            X = self._checked(block.X, reset=first)
-            encoded = self._encode(block.y, X.shape[0], first=first)
-            weights = as_weights(self._weights(block.y, block.weights, streaming=True), X.shape[0])
-            if first:
-                self._fit_features(X)
-                self._tell_what_one_block_decides(X.shape[0])
-            self._add(sliced(X, encoded, weights, self._block_rows(X)))
+    def _learn(self, block: Block, classes: Any) -> None:
+        """Add a block, which is checked as a whole before any of its rows is added."""
+        first = self._state is None
+        X = checked_rows(block.X, self.features, owner=self, reset=first)
+        targets = self._new_targets(classes) if self._state is None else self._state.targets
+        if first:
+            targets.observe(targets.check(block.y, X.shape[0]))
+        parts = self._targets_of(targets, Block(X, block.y, block.weights))
+        refuse_non_finite(X, self.features)
+        if self._state is None:
+            rows = FeatureRows.learnt(self.features, X)
+            warn_of_first_block(self.features, X.shape[0])
+            self._state = RidgeState(targets, rows, self._problem(), self._folds())
+        for part in _parts(self._state, X, *parts):
+            self._state.add(*part)
 
-    def _block_rows(self, X):
-        """Return how many rows to learn from at a time."""
-        return learning_rows(self._width(X) + self._n_outputs(), 8)
+    @staticmethod
+    def _targets_of(targets: Targets, block: Block) -> tuple[np.ndarray, Any, Any]:
+        """Return encoded targets of a block of a stream, its weights and its sample weights."""
+        n_rows = block.X.shape[0] if hasattr(block.X, "shape") else len(block.X)
+        encoded = targets.encode(targets.check(block.y, n_rows))
+        counts = as_weights(block.weights, n_rows)
+        return encoded, targets.weights(encoded, counts, whole=False), counts
 
-    def _add(self, blocks):
-        """Add checked blocks to the statistics."""
-        for X, encoded, weights in blocks:
-            Z, Y = self._transform(X), self._expand(encoded)
-            if not hasattr(self, "_statistics"):
-                n_folds = self.selection if isinstance(self.selection, Integral) else 0
-                self._statistics = RidgeStatistics(Z.shape[1], Y.shape[1], n_folds)
-            self._observe(Z, Y, weights)
-            # Features of a map are ours alone; another transformer may hand out views.
-            self._statistics.add(Z, Y, weights, isinstance(self.features_, FeatureMap))
-
-    def _observe(self, Z, Y, weights):
-        """Let a subclass see a block of features and targets."""
-
-    def _weights(self, y, sample_weight, streaming=False):
-        """Return the weights of a block."""
-        return sample_weight
-
-    @allowed_threads()
-    def _solve(self, again=None):
-        """Solve from the statistics; ``again()`` yields the training rows once more."""
-        if self._statistics.total().weight <= 0:
-            raise ValueError("sample_weight is zero for every row so far; more rows are needed.")
-        problem = self._problem()
-        solution = solve_gathered(self._statistics, problem, self.selection, again)
-        if not solution.trusted and again is not None:
-            solution = solve_again(self._statistics.total(), problem, solution, again)
-        return self._finish(solution)
-
-    def _fit_few_rows(self, X, Y, weights):
-        """Solve in the space of the rows, which are fewer than the features."""
-        Z = np.array(self._transform(X), dtype=float)
-        self._observe(Z, Y, weights)
-        exact = isinstance(self.features_, KernelColumns)
-        self._few_rows = (KernelRows if exact else FewRows)(Z, Y, weights, self.fit_intercept)
-        return self._finish(solve_few_rows(self._few_rows, self._problem(), self.selection))
-
-    def _gather_few_rows(self):
-        """Turn the rows of a dual solve into statistics, which more rows can be added to."""
-        few = self.__dict__.pop("_few_rows", None)
-        if few is not None:
-            self._statistics = RidgeStatistics(few.Z.shape[1], few.Y.shape[1])
-            self._statistics.add(few.Z, few.Y, few.weights)
-
-    def _refuse_second_looks(self):
-        if isinstance(self.features, KernelColumns):
-            raise ValueError(
-                "An exact kernel must have all rows at once: use fit(X, y), or a feature map."
-            )
+    def _refuse_second_looks(self) -> None:
         if self.selection == "loo":
             raise ValueError(
                 "selection='loo' must see the rows twice, which streams, partial_fit and merge do "
                 "not allow; use 'gcv' (generalised cross-validation) or a number of folds."
             )
 
-    def _finish(self, solution):
-        """Keep what was solved for."""
-        self._posteriors = {}
-        self.solution_ = solution
-        self.alpha_ = solution.lam if self.per_target else float(solution.lam[0])
-        self.noise_variance_ = solution.noise
-        return self
-
-    def _posterior(self, lam):
-        """Return the posterior for one λ, made once."""
-        if lam not in self._posteriors:
-            self._refuse_compact("The spread of predictions")
-            if hasattr(self, "_few_rows"):
-                posterior = DualPosterior(self._few_rows, lam)
-            else:
-                posterior = Posterior(self._statistics.total(), lam, self.fit_intercept)
-            self._posteriors[lam] = posterior
-        return self._posteriors[lam]
-
-    def _stored(self, compact):
-        """Return the state for a model file; if compact, what predictions need and no more."""
-        state = dict(self.__dict__)
-        caches = state.pop("_posteriors", {})
-        if "solution_" in state:
-            if compact:
-                self._before_compact(caches)
-                for name in ("_statistics", "_few_rows", "_sample"):
-                    state.pop(name, None)
-            state["_posteriors"] = {k: v for k, v in caches.items() if isinstance(k, str)}
-        return state
-
-    def _before_compact(self, caches):
-        """Compute what would need what a compact model leaves out."""
-
-    def _refuse_compact(self, what):
-        if hasattr(self, "solution_") and not self._has_sums():
-            raise ValueError(
-                f"{what} needs the sums of the training rows, which this model was saved without; "
-                "save it with compact=False."
-            )
-
-    def _has_sums(self):
-        return hasattr(self, "_statistics") or hasattr(self, "_few_rows")
-
-    def _n_learnt(self):
-        """Return how many rows were learnt from."""
-        return getattr(self, "_few_rows", getattr(self, "_statistics", None)).n_rows
-
-    def _expected_error(self):
-        """Return the mean squared error of left-out rows, as a share of the variance."""
-        few = getattr(self, "_few_rows", None)
-        totals = self._statistics.total() if few is None else few
-        return left_out_error(self.solution_, totals, self.fit_intercept)
-
-    def _predictions(self, X, with_variance=False):
+    def raw_predict(
+        self, X: Any, with_variance: bool = False
+    ) -> tuple[np.ndarray, np.ndarray | None]:
         """Return predictions of shape (n_rows, n_targets), and their variances."""
-        X = self._checked(X, reset=False)
-        solution = self.solution_
-        values = np.empty((X.shape[0], solution.coef.shape[1]))
+        state = self._fitted()
+        X = checked_rows(X, self.features, owner=self, reset=False)
+        shape = state.solve().coef.shape
+        values = np.empty((X.shape[0], shape[1]))
         variances = np.empty_like(values) if with_variance else None
         start = 0
-        for block in sliced(X, values, None, learning_rows(sum(solution.coef.shape), 8)):
-            Z = self._transform(block.X)
-            stop = start + Z.shape[0]
-            values[start:stop] = Z @ solution.coef.astype(Z.dtype) + solution.intercept
-            if with_variance:
-                for lam in np.unique(solution.lam):
-                    chosen = solution.lam == lam
-                    spread = 1 + self._posterior(lam).quadratic(Z)
-                    variances[start:stop, chosen] = spread[:, None] * solution.noise[chosen]
+        for block in sliced(X, values, None, learning_rows(sum(shape), 8)):
+            stop = start + block.X.shape[0]
+            values[start:stop], found = state.values(block.X, with_variance)
+            if variances is not None:
+                variances[start:stop] = found
             start = stop
         return values, variances
 
-    def _checked(self, X, reset):
-        """Return rows that can be sliced, known to be finite; or leave them to a transformer."""
-        if self.features is None or isinstance(self.features, FeatureMap):
-            X = check_rows(X, owner=self, reset=reset)
-            visit_rows(lambda block: None, X, label="checking rows")
-            return X
-        return X if hasattr(X, "shape") else np.asarray(X)
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
-    def _fit_features(self, X):
-        self.features_ = None if self.features is None else clone(self.features).fit(X)
 
-    def _tell_what_one_block_decides(self, n_rows):
-        """Warn if the features of a stream depend on the rows of its first block."""
-        if self.features is None:
-            return
-        if isinstance(self.features, FeatureMap):
-            kernel = self.features._kernel()
-            if not kernel.needs_data() and not self.features._looks_at_rows(kernel):
-                return
-        warnings.warn(
-            f"The features learn from data and were fitted on the first block alone ({n_rows} "
-            "rows); if later blocks differ, shuffle them, or take a kernel whose lengthscale is "
-            "a number, from kernel.fitted_to(sample) for example, and RandomFourier.",
-            UserWarning,
-            stacklevel=4,
-        )
-
-    def _transform(self, X):
-        """Return the features of a block as a dense NumPy array of floats."""
-        if self.features_ is None:
-            Z = take(X, 0, X.shape[0], floating_name(X))
-        else:
-            Z = self.features_.transform(X)
-        if is_sparse(Z):
-            Z = Z.toarray()
-        elif hasattr(Z, "to_numpy"):
-            Z = Z.to_numpy()
-        Z = to_numpy(Z)
-        return Z if Z.dtype in (np.float32, np.float64) else Z.astype(float)
-
-    def _width(self, X):
-        if not hasattr(self, "_n_columns"):
-            self._n_columns = self._transform(rows_between(X, 0, 1)).shape[1]
-        return self._n_columns
+def _parts(state: RidgeState, X: Any, encoded: Any, weights: Any, counts: Any) -> Iterator[Any]:
+    """Yield rows, expanded targets, weights and sample weights in blocks to learn from."""
+    rows = learning_rows(state.rows.width + state.targets.n_columns, 8)
+    start = 0
+    for X_part, y, w in sliced(X, encoded, weights, rows):
+        stop = start + X_part.shape[0]
+        own = None if counts is None else counts[start:stop]
+        yield X_part, state.targets.expand(y), w, own
+        start = stop

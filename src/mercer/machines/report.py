@@ -1,13 +1,70 @@
-"""What the front door did and why, in words and in numbers."""
+"""What a machine did and why, in words and in numbers."""
 
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from dataclasses import asdict, dataclass
+from typing import Any
+
+from .._registry import storable
+
+#: Why a choice is what it is, where a user made it.
+AS_ASKED = "as you asked for"
+#: The names of criteria in sentences.
+CRITERIA = {
+    "cv": "cross-validation",
+    "loo": "leave-one-out",
+    "gcv": "generalised cross-validation",
+}
 
 
 @dataclass(frozen=True)
-class FitReport:
+class Expectation:
+    """What a fitted machine expects on new rows, and by what criterion.
+
+    Attributes
+    ----------
+    score_name : str
+        ``"R2"`` or ``"accuracy"``.
+    score : float
+        The score to expect.
+    error : float
+        The mean squared error to expect, over the variance of the targets.
+    reason : str
+        How it was measured.
+    n_rows : int
+        Rows that were learnt from.
+    """
+
+    score_name: str
+    score: float
+    error: float
+    reason: str
+    n_rows: int
+
+
+class Report:
+    """Pairs of a heading and a sentence, readable wherever they are shown."""
+
+    @abstractmethod
+    def lines(self) -> list[tuple[str, str]]:
+        """Return pairs of a heading and a sentence."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it as plain values."""
+        return asdict(self)  # type: ignore[call-overload]
+
+    def __str__(self) -> str:
+        return "\n".join(f"{heading:<9} {sentence}" for heading, sentence in self.lines())
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}\n{self}"
+
+
+@storable
+@dataclass(frozen=True, repr=False)
+class FitReport(Report):
     """What a kernel machine chose, why, and how well it expects to do.
 
     Attributes
@@ -35,13 +92,15 @@ class FitReport:
     score_name : str
         ``"R2"`` or ``"accuracy"``.
     score : float
-        What is expected on new rows, from rows that were left out.
+        What is expected on new rows, from held-out rows.
     score_reason : str
         How it was measured.
     linear_score : float or None
         The same of a linear model; ``None`` if it was not measured.
     approximation_error : float or None
         Relative distance of the features from the kernel; ``None`` for an exact kernel.
+    repeated_rows : float
+        The share of rows that occur more than once, target included, in a sample.
     seconds : float
         Time of the fit.
     memory : int
@@ -72,19 +131,16 @@ class FitReport:
     score_reason: str
     linear_score: float | None
     approximation_error: float | None
+    repeated_rows: float
     seconds: float
     memory: int
-
-    def as_dict(self) -> dict:
-        """Return all of it as plain values."""
-        return asdict(self)
 
     def lines(self) -> list[tuple[str, str]]:
         """Return pairs of a heading and a sentence."""
         method = (
             "the exact kernel" if self.n_components is None else f"{self.n_components:,} features"
         )
-        linear = "not measured" if self.linear_score is None else _score(self.linear_score)
+        linear = "not measured" if self.linear_score is None else three_digits(self.linear_score)
         found = [
             ("data", f"{self.n_rows:,} rows, {self.n_columns:,} columns: {self.encoding}"),
             ("kernel", f"{self.kernel}: {self.kernel_reason}"),
@@ -92,10 +148,18 @@ class FitReport:
             ("ridge", f"alpha = {self.alpha:.3g}: {self.alpha_reason}"),
             (
                 "score",
-                f"{self.score_name} {_score(self.score)} expected on new rows "
+                f"{self.score_name} {three_digits(self.score)} expected on new rows "
                 f"({self.score_reason}); linear model {linear}{self._verdict()}",
             ),
         ]
+        if self.repeated_rows:
+            found.append(
+                (
+                    "warning",
+                    f"{self.repeated_rows:.0%} of the rows occur more than once, target included: "
+                    "if they are copies, the expected score is too good; drop them",
+                )
+            )
         if self.approximation_error is not None:
             found.append(
                 ("fidelity", f"features {self.approximation_error:.2%} from the kernel (500 rows)")
@@ -108,17 +172,20 @@ class FitReport:
             return ""
         return ", which does as well: prefer it"
 
-    def __str__(self) -> str:
-        return "\n".join(f"{heading:<9} {sentence}" for heading, sentence in self.lines())
 
+def three_digits(value: float) -> str:
+    """Return a score in three digits, never as minus zero.
 
-def _score(value: float) -> str:
-    """Return a score in three digits, never as minus zero."""
+    Examples
+    --------
+    >>> three_digits(-0.0001)
+    '0.000'
+    """
     return f"{round(value, 3) + 0.0:.3f}"
 
 
 def shortened(text: str) -> str:
-    """Return a text whose long numbers are cut to four digits.
+    """Return a string whose long numbers are cut to four digits.
 
     Examples
     --------

@@ -42,7 +42,7 @@ def deflated_relu(X: Any, norms: Any, P: Any, mean: float, xp: Any, out: Any = N
     """Return features of the first-order kernel whose two lowest harmonics are exact.
 
     ReLU(a) = (a + |a|)/2; the kernel of the linear half is <x, y>/2, and of |a| the mean
-    over directions is known too, so that only the rest is left to chance.
+    over directions is known too, so that only the rest is sampled.
     """
     half = math.sqrt(0.5)
     scale = math.sqrt(0.5 / P.shape[1])

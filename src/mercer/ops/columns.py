@@ -1,4 +1,4 @@
-"""Putting groups of columns side by side, in place where there is a place."""
+"""Columns of a block: some of them, or groups of them side by side."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
+from .._array import is_sparse
 
 
 def join(parts: Sequence[Any], xp: Any, out: Any = None) -> Any:
@@ -22,3 +24,38 @@ def join(parts: Sequence[Any], xp: Any, out: Any = None) -> Any:
             target[...] = part
         start += part.shape[1]
     return out
+
+
+def column_products(left: Any, right: Any, xp: Any) -> Any:
+    """Return, for every row, the products of all columns of the one with all of the other.
+
+    Examples
+    --------
+    >>> column_products(np.asarray([[1.0, 2.0]]), np.asarray([[3.0, 4.0]]), np)
+    array([[3., 4., 6., 8.]])
+    """
+    shape = (left.shape[0], left.shape[1] * right.shape[1])
+    return xp.reshape(left[:, :, None] * right[:, None, :], shape)
+
+
+def columns_of(X: Any, columns: Sequence[int], xp: Any) -> Any:
+    """Return some columns of rows of any library, or say which is not there.
+
+    Examples
+    --------
+    >>> columns_of(np.asarray([[1.0, 2.0, 3.0]]), [2, 0], np)
+    array([[3., 1.]])
+    """
+    chosen = np.asarray(columns)
+    if chosen.ndim != 1 or chosen.size == 0 or chosen.dtype.kind not in "iu":
+        raise ValueError(f"columns must list numbers of columns, got {columns!r}.")
+    if chosen.min() < 0 or chosen.max() >= X.shape[1]:
+        raise ValueError(
+            f"columns must be numbers from 0 to {X.shape[1] - 1} for rows of {X.shape[1]} columns, "
+            f"got {list(columns)!r}."
+        )
+    if is_sparse(X):
+        return X[:, chosen]
+    if isinstance(X, np.ndarray):
+        return np.ascontiguousarray(X[:, chosen])
+    return xp.stack([X[:, int(k)] for k in chosen], axis=1)

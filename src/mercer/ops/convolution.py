@@ -17,7 +17,7 @@ def convolved(factors: Iterable[Any], size: int, xp: Any) -> Any:
     """Return the circular convolution of the rows of several blocks of ``size`` columns.
 
     Transforms of a length with a large prime factor are slow; there the blocks are convolved
-    at a longer and faster length, and the result is wound up.
+    at a longer and faster length, and the result is wrapped modulo the size.
 
     Examples
     --------
@@ -41,8 +41,8 @@ def convolved(factors: Iterable[Any], size: int, xp: Any) -> Any:
             product = product * transformed
     # The length is passed on: without it odd lengths would lose a column.
     if is_numpy(product):
-        return wound(scipy.fft.irfft(product, n=length, axis=1, overwrite_x=True), size)
-    return wound(xp.fft.irfft(product, n=length, axis=1), size)
+        return wrapped(scipy.fft.irfft(product, n=length, axis=1, overwrite_x=True), size)
+    return wrapped(xp.fft.irfft(product, n=length, axis=1), size)
 
 
 def spectrum(X: Any, length: int, xp: Any) -> Any:
@@ -52,7 +52,7 @@ def spectrum(X: Any, length: int, xp: Any) -> Any:
     return xp.fft.rfft(X, n=length, axis=1)
 
 
-def wound(X: Any, size: int) -> Any:
+def wrapped(X: Any, size: int) -> Any:
     """Return the sums of columns whose numbers differ by multiples of ``size``."""
     if X.shape[1] == size:
         return X

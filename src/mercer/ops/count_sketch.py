@@ -1,4 +1,4 @@
-"""Signed sums of columns that share a place: one block of a CountSketch."""
+"""Signed sums of columns with the same hash: one block of a CountSketch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .._array import is_sparse, like
 
 
 def count_sketch(X: Any, places: np.ndarray, signs: np.ndarray, size: int) -> Any:
-    """Return ``size`` columns, each the sum of the signed columns of ``X`` with its place.
+    """Return ``size`` columns, each the sum of the signed columns of ``X`` with its hash.
 
     For NumPy and CSR. Takes as many additions as ``X`` has entries, or non-zeros if it is CSR.
 

@@ -16,7 +16,7 @@ from .._sklearn import (
     fit_context,
 )
 from ..engine.rows import map_rows, visit_rows
-from ..kernels.columns import columns_of
+from ..ops.columns import columns_of
 from ..ops.products import dense
 
 #: Half a turn in the unit of the angles.

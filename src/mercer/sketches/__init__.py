@@ -4,6 +4,7 @@ from .count_sketch import CountSketch
 from .directions import gibbs_directions, haar_directions, spherical_directions
 from .fastfood import FastfoodProjection
 from .hadamard import HadamardProjection
+from .isotropic import SAMPLINGS, isotropic_projection
 from .poly_sketch import PolyChain, PolyTree
 from .product_sketch import ProductSketch
 from .projection import DenseProjection, Projection
@@ -15,6 +16,7 @@ from .tensor_sketch import TensorSketch
 from .tensor_srht import TensorSRHT
 
 __all__ = [
+    "SAMPLINGS",
     "CountSketch",
     "DenseProjection",
     "FastfoodProjection",
@@ -30,6 +32,7 @@ __all__ = [
     "draw_probabilities",
     "gibbs_directions",
     "haar_directions",
+    "isotropic_projection",
     "spherical_directions",
     "spherical_structured_directions",
 ]

@@ -9,10 +9,12 @@ import numpy as np
 
 from .._array import frozen, is_numpy, is_sparse, like
 from .._random import Stream
+from .._registry import storable
 from ..ops.count_sketch import count_sketch, one_hot
 from ..ops.products import densified
 
 
+@storable
 class CountSketch:
     r"""A random linear map to ``size`` columns that keeps inner products in expectation.
 
@@ -40,6 +42,7 @@ class CountSketch:
     """
 
     def __init__(self, stream: Stream, n_features: int, size: int) -> None:
+        stream.reserve(2 * n_features)
         generator = stream.generator()
         self.n_features, self.size = n_features, size
         self.places = frozen(generator.integers(size, size=n_features))

@@ -129,6 +129,7 @@ def in_blocks(
     size: int,
 ) -> np.ndarray:
     """Return the first ``size`` directions of as many blocks as that takes, as columns."""
+    stream.reserve(size * n_features, draws=-(-size // rows))
     out = allocate(np.empty(0), (size, n_features), "float64")
     for number, (start, stop) in enumerate(cut(size, rows)):
         out[start:stop] = block(stream.child(number).generator(), stop - start)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .._random import Stream
+from .._registry import storable
 from ..ops.products import dense
 from .tensor_sketch import TensorSketch
 from .tensor_srht import TensorSRHT
@@ -18,6 +19,7 @@ def _node(stream: Stream, widths: tuple[int, int], size: int, kind: str) -> Any:
     return TensorSRHT(stream, widths, size, "hadamard" if kind == "srht" else "fourier")
 
 
+@storable
 class PolyChain:
     """Sketches of all tensor powers up to a degree in one pass.
 
@@ -63,6 +65,7 @@ class PolyChain:
             yield power
 
 
+@storable
 class PolyTree:
     """A sketch of one tensor power by a balanced tree of sketches of two factors [1]_.
 
@@ -91,28 +94,31 @@ class PolyTree:
     def __init__(
         self, stream: Stream, n_features: int, size: int, degree: int, node: str = "tensor"
     ) -> None:
-        self._stream, self._size, self._kind = stream, size, node
-        self._root = self._grown(degree, n_features, 0)
+        self._root = _grown(stream, degree, (n_features, size), node)
 
     def sketch(self, X: Any, xp: Any) -> Any:
         """Return the sketch of the power of the rows."""
         return self._evaluated(self._root, dense(X), xp)
-
-    def _grown(self, degree: int, n_features: int, number: int) -> Any:
-        """Return a tree: ``None`` for a leaf, else a node and its two branches."""
-        if degree == 1:
-            return None
-        left, right = (degree + 1) // 2, degree // 2
-        widths = tuple(n_features if part == 1 else self._size for part in (left, right))
-        node = _node(self._stream.child("tree", number), widths, self._size, self._kind)  # type: ignore[arg-type]
-        branches = (
-            self._grown(left, n_features, 2 * number + 1),
-            self._grown(right, n_features, 2 * number + 2),
-        )
-        return node, branches
 
     def _evaluated(self, tree: Any, X: Any, xp: Any) -> Any:
         if tree is None:
             return X
         node, branches = tree
         return node.sketch([self._evaluated(branch, X, xp) for branch in branches], xp)
+
+
+def _grown(
+    stream: Stream, degree: int, shape: tuple[int, int], kind: str, number: int = 0
+) -> tuple[Any, tuple[Any, Any]] | None:
+    """Return a tree: ``None`` for a leaf, else a node and its two branches."""
+    if degree == 1:
+        return None
+    n_features, size = shape
+    left, right = (degree + 1) // 2, degree // 2
+    widths = (n_features if left == 1 else size, n_features if right == 1 else size)
+    node = _node(stream.child("tree", number), widths, size, kind)
+    branches = (
+        _grown(stream, left, shape, kind, 2 * number + 1),
+        _grown(stream, right, shape, kind, 2 * number + 2),
+    )
+    return node, branches

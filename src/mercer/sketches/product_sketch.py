@@ -8,9 +8,11 @@ import numpy as np
 
 from .._array import frozen, like
 from .._random import Stream
+from .._registry import storable
 from ..ops.products import product
 
 
+@storable
 class ProductSketch:
     """A sketch of a tensor power: every column is a product of projections on random signs.
 
@@ -34,6 +36,7 @@ class ProductSketch:
 
     def __init__(self, stream: Stream, n_features: int, size: int, degree: int) -> None:
         self.size = size
+        stream.reserve(degree * n_features * size, draws=degree)
         self._signs = [
             frozen(stream.child(k).generator().choice([-1.0, 1.0], (n_features, size)))
             for k in range(degree)

@@ -1,4 +1,4 @@
-"""A projection: a random matrix with few rows in the mind and one product to offer."""
+"""Projections: random matrices, known by their product with rows."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._array import frozen, like
+from .._registry import storable
 from ..ops.products import product
 
 
@@ -38,17 +39,18 @@ class Projection(ABC):
         """Return ``X @ W`` for a block, in ``out`` if given (NumPy only)."""
 
     @property
-    def weights(self) -> np.ndarray:
+    def matrix(self) -> np.ndarray:
         """The matrix W itself, of shape (n_features, size)."""
         return np.asarray(self.project(np.eye(self.n_features), np))
 
 
+@storable
 class DenseProjection(Projection):
     """A projection that is stored as a matrix.
 
     Parameters
     ----------
-    weights : array of shape (n_features, size)
+    matrix : array of shape (n_features, size)
         The matrix.
 
     Examples
@@ -60,15 +62,15 @@ class DenseProjection(Projection):
            [1., 1., 1.]])
     """
 
-    def __init__(self, weights: np.ndarray) -> None:
-        self._weights = frozen(weights)
-        self.n_features, self.size = self._weights.shape
+    def __init__(self, matrix: np.ndarray) -> None:
+        self._matrix = frozen(matrix)
+        self.n_features, self.size = self._matrix.shape
 
     def project(self, X: Any, xp: Any, out: Any = None) -> Any:
         """Return ``X @ W`` for a block, in ``out`` if given (NumPy only)."""
-        return product(X, like(X, self._weights), out)
+        return product(X, like(X, self._matrix), out)
 
     @property
-    def weights(self) -> np.ndarray:
+    def matrix(self) -> np.ndarray:
         """The matrix W itself, of shape (n_features, size)."""
-        return self._weights
+        return self._matrix

@@ -21,6 +21,7 @@ def draw_probabilities(stream: Stream, size: int, stratified: bool = False) -> n
     >>> draw_probabilities(Stream(0), 5, stratified=True).round(2).tolist()
     [0.01, 0.63, 0.25, 0.87, 0.49]
     """
+    stream.reserve(size)
     generator = stream.generator()
     if stratified:
         u = (generator.random() + _GOLDEN * np.arange(size)) % 1.0

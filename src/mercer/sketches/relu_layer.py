@@ -8,21 +8,14 @@ import numpy as np
 
 from .._array import is_numpy
 from .._random import Stream
+from .._registry import storable
 from ..ops import arccosine
 from ..ops.norms import row_norms, unit_rows
 from ..ops.products import dense
-from .directions import gibbs_directions, haar_directions, spherical_directions
-from .projection import DenseProjection
-
-#: How directions are drawn, by name; "gaussian" gives them random lengths besides.
-DIRECTIONS = {
-    "gaussian": spherical_directions,
-    "orthogonal": haar_directions,
-    "leverage": spherical_directions,
-    "gibbs": gibbs_directions,
-}
+from .isotropic import isotropic_projection
 
 
+@storable
 class ReluLayer:
     """Features of the arc-cosine kernels of order 1 and 0 of the same rows.
 
@@ -78,7 +71,7 @@ class ReluLayer:
         shared = max(self._relu_size, self._step_size)
         sizes = (shared, 0) if share else (self._relu_size, self._step_size)
         self._relu, self._step = (
-            _directions(stream.child(name), n_features, size, sampling) if size else None
+            isotropic_projection(stream.child(name), n_features, size, sampling) if size else None
             for name, size in zip(("relu", "step"), sizes, strict=True)
         )
 
@@ -119,12 +112,3 @@ class ReluLayer:
             place = np.empty((X.shape[0], self._n_step), dtype=P.dtype) if is_numpy(X) else None
             return arccosine.constant_and_sign(P, xp, place)
         return arccosine.plain(P, 0, xp)
-
-
-def _directions(stream: Stream, n_features: int, size: int, sampling: str) -> DenseProjection:
-    """Return directions w with E[w wᵀ] = I."""
-    unit = DIRECTIONS[sampling](stream.child("directions"), n_features, size)
-    if sampling != "gaussian":
-        return DenseProjection(unit * n_features**0.5)
-    lengths = np.sqrt(stream.child("radii").generator().chisquare(n_features, size))
-    return DenseProjection(unit * lengths)

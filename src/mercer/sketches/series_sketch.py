@@ -8,7 +8,9 @@ import numpy as np
 
 from .._array import frozen, like
 from .._random import Stream
+from .._registry import storable
 from ..ops.convolution import largest_prime_factor
+from ..ops.norms import unit_rows
 from ..ops.products import dense
 from .count_sketch import CountSketch
 from .poly_sketch import PolyChain
@@ -17,6 +19,7 @@ from .poly_sketch import PolyChain
 LARGEST_FACTOR = 11
 
 
+@storable
 class SeriesSketch:
     r"""Columns whose inner products are :math:`\sum_j c_j \langle x, y \rangle^j` on average.
 
@@ -111,10 +114,18 @@ class SeriesSketch:
             parts.append(total)
         empty = self.size - sum(part.shape[1] for part in parts)
         if empty:
-            like_them = {"dtype": parts[0].dtype, "device": parts[0].device}
-            parts.append(xp.zeros((X.shape[0], empty), **like_them))
+            # All columns, where every coefficient is 0.
+            like_them = dense(X[:, :1])
+            shape = (X.shape[0], empty)
+            parts.append(xp.zeros(shape, dtype=like_them.dtype, device=like_them.device))
         return xp.concat(parts, axis=1)
+
+    def sketch_by_angle(self, X: Any, xp: Any) -> Any:
+        """Return the sketch of the norms times the series of the cosine."""
+        unit, norms = unit_rows(X, xp)
+        return self.sketch(unit, xp) * norms[:, None]
 
 
 def _signs(stream: Stream, size: int) -> np.ndarray:
+    stream.reserve(size)
     return stream.generator().choice([-1.0, 1.0], size)

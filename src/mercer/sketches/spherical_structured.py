@@ -25,6 +25,9 @@ def spherical_structured_directions(stream: Stream, n_features: int, size: int) 
     True
     """
     width = n_features + n_features % 2
+    # The points, and a rotation for every set of them.
+    sets = -(-size // (4 * width))
+    stream.reserve((4 + sets) * width * width, draws=sets)
     points = structured_points(width // 2, 4 * width)
 
     def block(generator: np.random.Generator, rows: int) -> np.ndarray:

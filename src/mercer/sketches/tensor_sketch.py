@@ -10,11 +10,13 @@ import numpy as np
 
 from .._array import is_sparse, like
 from .._random import Stream
+from .._registry import storable
 from ..ops.convolution import convolved
 from ..ops.count_sketch import count_sketch
 from .count_sketch import CountSketch
 
 
+@storable
 class TensorSketch:
     r"""A sketch of :math:`x^{(1)} \otimes \dots \otimes x^{(p)}` to ``size`` columns.
 

@@ -8,11 +8,13 @@ import numpy as np
 
 from .._array import frozen, like
 from .._random import Stream
+from .._registry import storable
 from ..ops.hadamard import padded_length, walsh_hadamard
 from ..ops.products import dense
-from .hadamard import pad_columns
+from .structured import pad_columns
 
 
+@storable
 class TensorSRHT:
     """A sketch of the tensor product of two rows by subsampled randomised transforms.
 
@@ -45,11 +47,12 @@ class TensorSRHT:
         self, stream: Stream, widths: tuple[int, int], size: int, transform: str = "hadamard"
     ) -> None:
         if transform == "fourier" and size % 2:
-            raise ValueError(f"A complex sketch needs an even size, but {size} came.")
+            raise ValueError(f"A complex sketch needs an even size, got {size}.")
         self.size, self.transform = size, transform
         count = size // 2 if transform == "fourier" else size
         self._signs, self._chosen = [], []
         for k, width in enumerate(widths):
+            stream.reserve(width + count)
             generator = stream.child(k).generator()
             length = padded_length(width) if transform == "hadamard" else width
             self._signs.append(frozen(generator.choice([-1.0, 1.0], width)))

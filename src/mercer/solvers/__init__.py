@@ -1,21 +1,24 @@
-"""Statistics to coefficients: ridge regression from sums that one pass has gathered."""
+"""All linear algebra of learning: from what a pass has gathered to coefficients."""
 
-from .kernel_ridge import KernelSolution, solve_kernel
-from .ridge import Problem, Solution, solve, solve_primal
+from .dual import FewRows, solve_kernel
+from .posterior import DualPosterior, Posterior
+from .problem import Problem, Solution
+from .ridge import solve, solve_ridge
 from .statistics import Moments, RidgeStatistics
-from .systems import DualSystem, GivenSystem, OrthogonalSystem, PrimalSystem
+from .systems import GivenSystem, OrthogonalSystem, PrimalSystem
 
 __all__ = [
-    "DualSystem",
+    "DualPosterior",
+    "FewRows",
     "GivenSystem",
-    "KernelSolution",
     "Moments",
     "OrthogonalSystem",
+    "Posterior",
     "PrimalSystem",
     "Problem",
     "RidgeStatistics",
     "Solution",
     "solve",
     "solve_kernel",
-    "solve_primal",
+    "solve_ridge",
 ]

@@ -1,7 +1,7 @@
-"""The whole regularisation path of (S + λ I) θ = B from one tridiagonal reduction.
+"""The whole regularisation path of (S + α I) θ = B from one tridiagonal reduction.
 
 Writing S = Q T Qᵀ with T tridiagonal costs a third of an eigendecomposition, as no
-eigenvectors are formed. For every λ the system is then tridiagonal, and the eigenvalues of
+eigenvectors are formed. For every α the system is then tridiagonal, and the eigenvalues of
 T, which are those of S, give the degrees of freedom.
 """
 
@@ -14,7 +14,7 @@ from ..engine.threads import single_threaded_blas
 
 
 class Path:
-    """Solutions of (S + λ I) θ = B for any λ > 0.
+    """Solutions of (S + α I) θ = B for any α > 0.
 
     Parameters
     ----------
@@ -53,29 +53,29 @@ class Path:
         rounding = 4 * np.finfo(float).eps * self.eigenvalues[-1] * m**0.5
         self._raise = rounding + max(0.0, -1.01 * float(spectrum[0]))
 
-    def products(self, lam: float) -> tuple[np.ndarray, np.ndarray]:
+    def products(self, alpha: float) -> tuple[np.ndarray, np.ndarray]:
         """Return, for every target, θᵀb and θᵀθ."""
-        u = self._reduced(lam)
+        u = self._reduced(alpha)
         return (u * self._rotated).sum(axis=0), (u * u).sum(axis=0)
 
-    def solve(self, lam: float | np.ndarray) -> np.ndarray:
-        """Return θ for one λ, or for one λ a target."""
-        lams = np.broadcast_to(lam, self._rotated.shape[1:])
+    def solve(self, alpha: float | np.ndarray) -> np.ndarray:
+        """Return θ for one α, or for one α for each target."""
+        alphas = np.broadcast_to(alpha, self._rotated.shape[1:])
         u = np.empty_like(self._rotated)
-        for value in np.unique(lams):
-            chosen = lams == value
+        for value in np.unique(alphas):
+            chosen = alphas == value
             u[:, chosen] = self._reduced(float(value))[:, chosen]
         return self._rotate(u, transposed=False)
 
-    def _reduced(self, lam: float) -> np.ndarray:
+    def _reduced(self, alpha: float) -> np.ndarray:
         """Return the solution of the tridiagonal system, in rotated coordinates."""
-        diagonal = self._diagonal + (lam if lam > 2 * self._raise else lam + self._raise)
+        diagonal = self._diagonal + (alpha if alpha > 2 * self._raise else alpha + self._raise)
         if len(diagonal) == 1:
             return self._rotated / diagonal[:, None]
         *_, solution, info = lapack.dptsv(diagonal, self._off, self._rotated)
         if info:
             raise np.linalg.LinAlgError(
-                f"The features are too ill-conditioned for a ridge parameter of {lam:.3g}; "
+                f"The features are too ill-conditioned for a ridge parameter of {alpha:.3g}; "
                 "use a larger one."
             )
         return solution

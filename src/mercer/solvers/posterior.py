@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.linalg
 
-from .ridge import Problem
 from .statistics import Moments
+
+#: One minus a leverage that rounding has made.
+LOST = 1e-12
 
 
 class Posterior:
-    """The quadratic form zᵀ (S + λ)⁻¹ z of centred features, plus 1/n for the intercept.
+    """The quadratic form zᵀ (S + α)⁻¹ z of centred features, plus 1/n for the intercept.
 
     Times the variance of the noise it is the variance of a prediction in the Bayesian linear
-    model whose prior has the precision λ; for a training row it is its leverage.
+    model whose prior has the precision α; for a training row it is its leverage.
 
     Parameters
     ----------
     totals : Moments
         Sums over all training rows.
-    lam : float
+    alpha : float
         The ridge parameter.
     intercept : bool
         Whether a constant was fitted.
     """
 
-    def __init__(self, totals: Moments, lam: float, intercept: bool) -> None:
+    def __init__(self, totals: Moments, alpha: float, intercept: bool) -> None:
         gram, _, _ = totals.centred(intercept)
-        self._factor = cholesky(gram, lam, totals.rounding)
+        self._factor = cholesky(gram, alpha, totals.rounding)
         self._mean = totals.means(intercept)[0]
         self._constant = 1 / totals.weight if intercept else 0.0
 
@@ -41,30 +41,49 @@ class Posterior:
 
 
 class DualPosterior:
-    """The same quadratic form from the rows themselves, for fewer rows than features.
+    """The same quadratic form from a kernel matrix, or from fewer rows than features.
 
     Parameters
     ----------
-    few : FewRows
-        The training rows.
-    lam : float
+    K : array of shape (n_rows, n_rows)
+        Inner products of the training rows that have weight; it is not changed.
+    weights : array of shape (n_rows,) or None
+        Their weights.
+    alpha : float
         The ridge parameter.
+    intercept : bool
+        Whether a constant was fitted.
+
+    Examples
+    --------
+    >>> posterior = DualPosterior(np.eye(2), None, 1.0, intercept=False)
+    >>> posterior.quadratic(np.asarray([[1.0, 0.0], [0.0, 0.0]]), np.ones(2))
+    array([0.5, 1. ])
     """
 
-    def __init__(self, few: Any, lam: float) -> None:
-        self._few, self._lam = few, lam
-        self._factor = cholesky(few.gram(), lam, few.rounding)
+    def __init__(
+        self, K: np.ndarray, weights: np.ndarray | None, alpha: float, intercept: bool
+    ) -> None:
+        self._alpha, self._intercept = alpha, intercept
+        self._roots = np.ones(len(K)) if weights is None else np.sqrt(weights)
+        scaled = K if weights is None else self._roots[:, None] * K * self._roots
+        self._factor = cholesky(scaled, alpha, float(np.finfo(float).eps))
+        self._ones = scipy.linalg.cho_solve((self._factor, True), self._roots)
+        self._total = float(self._roots @ self._ones)
 
-    def quadratic(self, Z: np.ndarray) -> np.ndarray:
-        """Return the form for every row of ``Z``."""
-        products, norms = self._few.products(np.asarray(Z, dtype=float))
-        half = scipy.linalg.solve_triangular(self._factor, products, lower=True, overwrite_b=True)
-        explained = np.einsum("ij,ij->j", half, half)
-        return np.maximum(norms - explained, 0.0) / self._lam + self._few.constant
+    def quadratic(self, values: np.ndarray, own: np.ndarray) -> np.ndarray:
+        """Return the form of rows, from their products with training rows and with themselves."""
+        scaled = (values * self._roots).T
+        free = 1 - self._ones @ scaled
+        half = scipy.linalg.solve_triangular(self._factor, scaled, lower=True)
+        left = np.maximum(own - np.einsum("ij,ij->j", half, half), 0.0)
+        if self._intercept:
+            left = left + free**2 / self._total
+        return np.asarray(left / self._alpha)
 
 
-def cholesky(S: np.ndarray, lam: float, rounding: float) -> np.ndarray:
-    """Return the lower Cholesky factor of S + λ I, with as much added as rounding asks for.
+def cholesky(S: np.ndarray, alpha: float, rounding: float) -> np.ndarray:
+    """Return the lower Cholesky factor of S + α I, with as much added as rounding asks for.
 
     S may have lost its definiteness to the rounding of the features; the diagonal is raised
     by that size, tenfold each time, until the factor exists.
@@ -73,7 +92,7 @@ def cholesky(S: np.ndarray, lam: float, rounding: float) -> np.ndarray:
     raised = 0.0
     while True:
         A = S.copy()
-        A[np.diag_indices_from(A)] += lam + raised
+        A[np.diag_indices_from(A)] += alpha + raised
         try:
             return scipy.linalg.cholesky(A, lower=True, overwrite_a=True)
         except np.linalg.LinAlgError:
@@ -82,53 +101,28 @@ def cholesky(S: np.ndarray, lam: float, rounding: float) -> np.ndarray:
                 raise
 
 
-def dual_leave_one_out(few: Any, lams: np.ndarray) -> np.ndarray:
-    """Return the exact leave-one-out error of every λ and target, from few rows.
-
-    Parameters
-    ----------
-    few : FewRows
-        The rows.
-    lams : array of shape (n_lams,)
-        The ridge parameters.
-    """
-    eigenvalues, Q = np.linalg.eigh(few.gram())
-    eigenvalues = np.maximum(eigenvalues, 0.0)
-    rotated = Q.T @ few.targets()
-    w = few.weights
-    scores = []
-    for lam in lams:
-        shrunk = lam / (eigenvalues + lam)
-        # Residuals and leverages of rows scaled by the roots of their weights.
-        residual = Q @ (shrunk[:, None] * rotated) / np.sqrt(w)[:, None]
-        leverage = (1 - (Q * Q) @ shrunk) / w + few.constant
-        rest = 1 - w * leverage
-        scores.append((w[:, None] * (residual / rest[:, None]) ** 2).sum(axis=0) / few.weight)
-    return np.array(scores)
-
-
 class LeaveOneOut:
-    """Exact leave-one-out errors of every λ and target, from one more pass over the rows.
+    """Exact leave-one-out errors of every α and target, from one more pass over the rows.
 
     Parameters
     ----------
     totals : Moments
         Sums over all rows.
-    lams : array of shape (n_lams,)
+    alphas : array of shape (n_lams,)
         The ridge parameters.
-    problem : Problem
-        What is asked.
+    intercept : bool
+        Whether a constant is fitted.
     """
 
-    def __init__(self, totals: Moments, lams: np.ndarray, problem: Problem) -> None:
-        gram, cross, _ = totals.centred(problem.intercept)
-        self._means = totals.means(problem.intercept)
+    def __init__(self, totals: Moments, alphas: np.ndarray, intercept: bool) -> None:
+        gram, cross, _ = totals.centred(intercept)
+        self._means = totals.means(intercept)
         eigenvalues, self._vectors = np.linalg.eigh(gram)
-        self._shrink = 1 / (np.maximum(eigenvalues, 0.0)[:, None] + lams)
+        self._shrink = 1 / (np.maximum(eigenvalues, 0.0)[:, None] + alphas)
         self._rotated = self._vectors.T @ cross
-        self._constant = 1 / totals.weight if problem.intercept else 0.0
+        self._constant = 1 / totals.weight if intercept else 0.0
         self._weight = 0.0
-        self._squares = np.zeros((len(lams), cross.shape[1]))
+        self._squares = np.zeros((len(alphas), cross.shape[1]))
 
     def add(self, Z: np.ndarray, Y: np.ndarray, weights: np.ndarray | None = None) -> None:
         """Add the errors of a block of training rows."""
@@ -139,9 +133,13 @@ class LeaveOneOut:
         for row, shrink, h in zip(self._squares, self._shrink.T, leverages.T, strict=True):
             residual = Y - P @ (shrink[:, None] * self._rotated)
             rest = 1 - w * h
+            if (rest <= LOST).any():
+                # A row carries its fit alone, as far as rounding tells: nothing is known of it.
+                row += np.inf
+                continue
             row += (w[:, None] * (residual / rest[:, None]) ** 2).sum(axis=0)
         self._weight += float(w.sum())
 
     def scores(self) -> np.ndarray:
-        """Return the mean squared error of every λ and target."""
+        """Return the mean squared error of every α and target."""
         return self._squares / self._weight

@@ -7,15 +7,47 @@ float32 features is computed in float32, and added up in float64.
 
 from __future__ import annotations
 
+import copy
+from typing import Protocol, Self
+
 import numpy as np
 from scipy.linalg import blas
 
 from .._random import Stream
+from .._registry import storable
 
 #: Rows of a triangle to mirror together: both sides of it stay in the cache.
 MIRRORED = 128
 
 
+class Accumulator(Protocol):
+    """The mergeable state of a pass over blocks: what machines gather, and solvers solve from."""
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that were added."""
+        ...
+
+    def add(
+        self,
+        Z: np.ndarray,
+        Y: np.ndarray,
+        weights: np.ndarray | None = None,
+        overwrite: bool = False,
+    ) -> None:
+        """Add a block of features, its targets and, if there are any, its weights."""
+        ...
+
+    def merge(self, other: Self) -> None:
+        """Add what another accumulator of the same shape has gathered."""
+        ...
+
+    def copy(self) -> Self:
+        """Return an accumulator of its own with the same state."""
+        ...
+
+
+@storable
 class Moments:
     """Weighted sums of features z and targets y about a reference point.
 
@@ -64,27 +96,31 @@ class Moments:
         overwrite: bool = False,
     ) -> None:
         """Add a block of features, its targets and, if there are any, its weights."""
+        self.n_rows += Z.shape[0]
+        if weights is not None and not weights.all():
+            # A row of weight 0 must not even move the reference point.
+            kept = weights > 0
+            Z, Y, weights, overwrite = Z[kept], Y[kept], weights[kept], True
         if Z.shape[0] == 0:
             return
         self.rounding = max(self.rounding, float(np.finfo(Z.dtype).eps))
-        if self.n_rows == 0:
+        if self.n_positive == 0:
+            z_mean, y_mean = _mean(Z, weights), _mean(Y, weights)
             # Rounded to the dtype of the features, so that what is subtracted is what is kept.
-            self.z_reference = Z.mean(axis=0, dtype=float).astype(Z.dtype).astype(float)
-            self.y_reference = Y.mean(axis=0, dtype=float)
+            self.z_reference, self.y_reference = z_mean.astype(Z.dtype).astype(float), y_mean
         reference = self.z_reference.astype(Z.dtype)
         if np.array_equal(reference, self.z_reference):
             Z = np.subtract(Z, reference, out=Z if overwrite else None)
         else:
             Z = Z - self.z_reference
         Y = np.asarray(Y, dtype=float) - self.y_reference
-        self.n_rows += Z.shape[0]
         if weights is None:
             self.weight += Z.shape[0]
             self.n_positive += Z.shape[0]
         else:
             root = np.sqrt(weights)[:, None]
             self.weight += float(weights.sum())
-            self.n_positive += int((weights > 0).sum())
+            self.n_positive += Z.shape[0]
             # The plain sums take the weight itself: one root is in the rows already.
             Z, Y = Z * root.astype(Z.dtype), Y * root
         single = Z.dtype == np.float32
@@ -103,15 +139,15 @@ class Moments:
 
     def merge(self, other: Moments, sign: float = 1.0) -> None:
         """Add (or, with ``sign=-1``, take away) the rows of other moments."""
-        if other.n_rows == 0:
+        self.n_rows += int(sign) * other.n_rows
+        if other.n_positive == 0:
             return
-        if self.n_rows == 0:
+        if self.n_positive == 0:
             self.z_reference, self.y_reference = other.z_reference, other.y_reference
         moved = other.about(self.z_reference, self.y_reference)
         for name in ("weight", "z_sum", "y_sum", "cross", "y_squares"):
             setattr(self, name, getattr(self, name) + sign * getattr(moved, name))
         (np.add if sign > 0 else np.subtract)(self.gram, moved.gram, out=self.gram)
-        self.n_rows += int(sign) * other.n_rows
         self.n_positive += int(sign) * other.n_positive
         self.rounding = max(self.rounding, other.rounding)
 
@@ -144,13 +180,14 @@ class Moments:
         return moved
 
     @property
-    def counted(self) -> float:
-        """How many rows there are for the choice of λ.
+    def n_features(self) -> int:
+        """Columns of the features."""
+        return int(self.z_sum.size)
 
-        A row of weight two counts as two; weights below one are those of less certain rows,
-        each of which still is a row.
-        """
-        return max(self.weight, float(self.n_positive))
+    @property
+    def n_targets(self) -> int:
+        """Columns of the targets."""
+        return int(self.y_sum.size)
 
     def means(self, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return the means of features and targets; zeros where there is no intercept."""
@@ -185,6 +222,15 @@ class Moments:
         return full
 
 
+def _mean(rows: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Return the mean of rows in float64."""
+    if weights is None:
+        return np.asarray(rows.mean(axis=0, dtype=float))
+    # A row of next to no weight must not move the reference point far from the others.
+    return np.asarray(weights @ rows.astype(float) / weights.sum())
+
+
+@storable
 class RidgeStatistics:
     """Moments of all rows, and of every fold where cross-validation is wanted.
 
@@ -241,6 +287,10 @@ class RidgeStatistics:
             rows = fold_of == number
             part = None if weights is None else weights[rows]
             fold.add(Z[rows], Y[rows], part, overwrite=True)
+
+    def copy(self) -> RidgeStatistics:
+        """Return statistics of their own with the same sums."""
+        return copy.deepcopy(self)
 
     def merge(self, other: RidgeStatistics) -> None:
         """Add the rows of other statistics, fold by fold."""

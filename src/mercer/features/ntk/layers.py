@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..._random import Stream
+from ..._registry import storable
 from ...kernels import ArcCosine
 from ...kernels.series import nonnegative_fit
 from ...ops.columns import join
@@ -9,7 +16,15 @@ from ...ops.norms import unit_rows
 from ...sketches import ReluLayer, SeriesSketch, TensorSketch
 
 
-class _Layers:
+class LayerSizes(NamedTuple):
+    """Columns of a layer: of Ψ (order 1), of Λ (order 0) and of the sketch of Λ ⊗ Φ."""
+
+    relu: int
+    step: int
+    sketch: int
+
+
+class _Layers(ABC):
     """The recursion Φ = [Ψ, sketch of Λ ⊗ Φ] over layers; a subclass makes Ψ and Λ.
 
     Parameters
@@ -18,26 +33,40 @@ class _Layers:
         Where everything comes from; layers are independent.
     n_features, depth : int
         Columns of the rows, and hidden layers.
-    sizes : triple of int
-        Columns of Ψ, of Λ and of the sketch.
+    sizes : LayerSizes
+        Columns of the parts of a layer.
+    single : bool
+        Whether one feature is wanted: that of the last layer and its sketch, added up.
     """
 
-    def __init__(self, stream, n_features, depth, sizes):
-        n_relu, n_step, n_sketch = sizes
-        self._n_relu = n_relu
+    def __init__(
+        self, stream: Stream, n_features: int, depth: int, sizes: LayerSizes, single: bool
+    ) -> None:
+        self._n_relu = sizes.relu
+        self._single = single
         self._products = []
         width = n_features
         for layer in range(depth):
             branch = stream.child("product", layer)
-            self._products.append(TensorSketch(branch, (n_step, width), n_sketch))
-            width = n_relu + n_sketch
+            self._products.append(TensorSketch(branch, (sizes.step, width), sizes.sketch))
+            width = sizes.relu + sizes.sketch
         # Of a single column both parts are the sum, with a random sign between them.
         self._sign = float(stream.child("sign").generator().choice([-1.0, 1.0]))
         #: Numbers that a row takes at most: features of two layers and their transforms.
-        self.scratch = 3 * (n_relu + n_step) + 5 * n_sketch
+        self.scratch = 3 * (sizes.relu + sizes.step) + 5 * sizes.sketch
 
-    def features(self, X, xp, out=None):
+    @abstractmethod
+    def _layer(self, number: int, psi: Any, xp: Any, out: Any) -> tuple[Any, Any]:
+        """Return Ψ and Λ of a layer from Ψ of the one before."""
+
+    def features(self, X: Any, xp: Any, out: Any = None) -> Any:
         """Return the features of a block of rows, in ``out`` if given (NumPy only)."""
+        if self._single:
+            both = self._recursion(X, xp)
+            return both[:, :1] * self._sign + both[:, 1:]
+        return self._recursion(X, xp, out)
+
+    def _recursion(self, X: Any, xp: Any, out: Any = None) -> Any:
         phi = psi = X
         last = len(self._products) - 1
         for number, product in enumerate(self._products):
@@ -46,72 +75,131 @@ class _Layers:
             phi = join([psi, product.sketch([lam, phi], xp)], xp, place)
         return phi
 
-    def only_column(self, X, xp):
-        """Return one feature: that of the last layer, and its sketch, added up."""
-        both = self.features(X, xp)
-        return both[:, :1] * self._sign + both[:, 1:]
 
-
+@storable
 class RandomLayers(_Layers):
-    """Random features of the arc-cosine kernels in every layer (Han et al., Algorithm 1)."""
+    """Random features of the arc-cosine kernels in every layer (Han et al., Algorithm 1).
 
-    def __init__(self, stream, n_features, depth, sizes, options):
-        super().__init__(stream, n_features, depth, sizes)
-        n_relu, n_step, _ = sizes
-        widths = [n_features] + [n_relu] * (depth - 1)
+    Parameters
+    ----------
+    stream, n_features, depth, sizes, single
+        As for all layers.
+    improved, sampling, share
+        As :class:`~mercer.sketches.ReluLayer` takes them.
+    """
+
+    def __init__(
+        self,
+        stream: Stream,
+        n_features: int,
+        depth: int,
+        sizes: LayerSizes,
+        single: bool = False,
+        *,
+        improved: bool,
+        sampling: str,
+        share: bool,
+    ) -> None:
+        super().__init__(stream, n_features, depth, sizes, single)
+        options: dict[str, Any] = {"improved": improved, "sampling": sampling, "share": share}
         self._layers = [
-            ReluLayer(stream.child("layer", k), width, n_relu, n_step, **options)
-            for k, width in enumerate(widths)
+            ReluLayer(stream.child("layer", k), width, sizes.relu, sizes.step, **options)
+            for k, width in enumerate([n_features] + [sizes.relu] * (depth - 1))
         ]
 
-    def _layer(self, number, psi, xp, out):
+    def _layer(self, number: int, psi: Any, xp: Any, out: Any) -> tuple[Any, Any]:
         place = None if out is None else out[:, : self._n_relu]
         return self._layers[number].features(psi, xp, place)
 
 
+@storable
 class SketchLayers(_Layers):
     """Sketches of polynomials near the arc-cosine kernels in every layer (Zandieh et al.).
 
     They are sketches of powers of the cosine, so rows are brought to norm one first.
+
+    Parameters
+    ----------
+    stream, n_features, depth, sizes, single
+        As for all layers.
+    degree : int
+        The degree of the polynomials.
     """
 
-    def __init__(self, stream, n_features, depth, sizes, degree):
-        super().__init__(stream, n_features, depth, sizes)
-        n_relu, n_step, _ = sizes
+    def __init__(
+        self,
+        stream: Stream,
+        n_features: int,
+        depth: int,
+        sizes: LayerSizes,
+        single: bool = False,
+        *,
+        degree: int,
+    ) -> None:
+        super().__init__(stream, n_features, depth, sizes, single)
         step, relu = (nonnegative_fit(ArcCosine(order=order), degree) for order in (0, 1))
         self._layers = []
-        width = n_features
-        for k in range(depth):
+        for k, width in enumerate([n_features] + [sizes.relu] * (depth - 1)):
             branch = stream.child("layer", k)
             self._layers.append(
                 (
-                    SeriesSketch(branch.child("relu"), width, n_relu, relu),
-                    SeriesSketch(branch.child("step"), width, n_step, step),
+                    SeriesSketch(branch.child("relu"), width, sizes.relu, relu),
+                    SeriesSketch(branch.child("step"), width, sizes.step, step),
                 )
             )
-            width = n_relu
         self.scratch += max(part.scratch for part in self._layers[0])
 
-    def _layer(self, number, psi, xp, out):
+    def _layer(self, number: int, psi: Any, xp: Any, out: Any) -> tuple[Any, Any]:
         unit, norms = unit_rows(psi, xp)
         relu, step = self._layers[number]
         return relu.sketch(unit, xp) * norms[:, None], step.sketch(unit, xp)
 
 
+@storable
 class ProcessLayers:
     """Random features of order 1, layer after layer."""
 
-    def __init__(self, stream, n_features, depth, size, sampling):
-        options = {"improved": True, "sampling": sampling, "share": False}
+    def __init__(
+        self, stream: Stream, n_features: int, depth: int, size: int, sampling: str
+    ) -> None:
         self._layers = []
         for layer in range(depth):
             branch = stream.child("layer", layer)
-            self._layers.append(ReluLayer(branch, n_features, size, 0, **options))
+            self._layers.append(
+                ReluLayer(
+                    branch, n_features, size, 0, improved=True, sampling=sampling, share=False
+                )
+            )
             n_features = size
         self.scratch = 3 * size
 
-    def features(self, X, xp, out=None):
+    def features(self, X: Any, xp: Any, out: Any = None) -> Any:
         """Return the features of the last layer, in ``out`` if given (NumPy only)."""
         for layer in self._layers:
             X, _ = layer.features(X, xp, out if layer is self._layers[-1] else None)
         return X
+
+
+@storable
+class OneShot:
+    """A sketch of norms times a power series of the cosine, for any number of layers.
+
+    Parameters
+    ----------
+    stream : Stream
+        Where the sketch comes from.
+    n_features, size : int
+        Columns of the rows, and features.
+    coefficients : array
+        Of the series, none negative.
+    """
+
+    def __init__(
+        self, stream: Stream, n_features: int, size: int, coefficients: np.ndarray
+    ) -> None:
+        self._sketch = SeriesSketch(stream, n_features, size, coefficients)
+        self.scratch = self._sketch.scratch
+
+    def features(self, X: Any, xp: Any, out: Any = None) -> Any:
+        """Return the features of a block of rows."""
+        return self._sketch.sketch_by_angle(X, xp)

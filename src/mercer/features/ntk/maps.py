@@ -2,72 +2,91 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from numbers import Integral
+from typing import Any, Protocol
 
-import numpy as np
 import scipy.fft
 
+from ..._random import Stream
+from ..._registry import storable
 from ..._sklearn import RANDOM_STATE, Interval, StrOptions
 from ...kernels import NNGP, NTK, PowerSeries
 from ...kernels.series import default_degree
-from ...ops.norms import unit_rows
-from ...sketches import SeriesSketch
+from ...sketches import SAMPLINGS
 from ..base import FeatureMap
-from ..zonal import GegenbauerFeatures
-from .layers import ProcessLayers, RandomLayers, SketchLayers
+from ..traits import MapTraits
+from ..zonal.design import ZonalDesign
+from ..zonal.region import Region
+from .layers import LayerSizes, OneShot, ProcessLayers, RandomLayers, SketchLayers
 
 DEPTH = [Interval(Integral, 1, None, closed="left")]
 SIZE = [Interval(Integral, 2, None, closed="left"), None]
-SAMPLINGS = {"orthogonal", "gaussian", "leverage", "gibbs"}
 #: Columns up to which directions are cheap to draw, to keep and to multiply with.
 WIDE = 4096
 #: Columns from which on sharing directions costs nothing in precision.
 SHARED_FROM = 256
 
 
-class _NetworkFeatures(FeatureMap):
-    """What features of network kernels share: methods, and the one-shot sketch."""
+class Layers(Protocol):
+    """What computes the features of a network kernel.
 
-    def _draw(self, stream, n_features_in):
+    Attributes
+    ----------
+    scratch : int
+        Numbers that it holds for each row while it works.
+    """
+
+    scratch: int
+
+    def features(self, X: Any, xp: Any, out: Any = None) -> Any:
+        """Return the features of a block of rows, in ``out`` if given (NumPy only)."""
+
+
+class _NetworkFeatures(FeatureMap):
+    """What features of network kernels share: methods, the zonal map and the one-shot sketch."""
+
+    kernel_: NTK | NNGP
+    layers_: Layers
+
+    depth: int
+    n_components: int
+    method: str
+    degree: int | None
+
+    @abstractmethod
+    def _layers(self, stream: Stream, n_features_in: int, method: str) -> Layers:
+        """Return what computes features layer by layer."""
+
+    def _draw(self, stream: Stream, n_features_in: int) -> dict[str, Any]:
         method = self.method
         if method == "auto":
             method = "zonal" if n_features_in <= WIDE else "one-shot"
-        drawn = {"method_": method}
         if method == "zonal":
-            # A map within the map: it learns nothing from rows but their number of columns.
-            zonal = GegenbauerFeatures(
-                self.kernel_,
-                n_components=self.n_components,
-                degree="auto" if self.degree is None else self.degree,
-                random_state=self.seed_,
-            ).fit(np.eye(1, n_features_in))
-            return drawn | {"mean_kernel_": zonal.mean_kernel_, "layers_": zonal.columns_}
-        if method != "one-shot":
-            return drawn | {"layers_": self._layers(stream, n_features_in, method)}
-        degree = default_degree(self.kernel_) if self.degree is None else self.degree
-        series = PowerSeries.near(self.kernel_, degree)
-        sketch = SeriesSketch(stream, n_features_in, self.n_components, series.taylor())
-        return drawn | {"mean_kernel_": series, "layers_": sketch}
+            design = ZonalDesign(
+                self.kernel_, Region.anywhere(), n_features_in, self.n_components, self.degree
+            )
+            columns = design.columns(stream)
+            traits = MapTraits(random=columns.is_random, scratch=columns.scratch)
+            drawn = {"mean_kernel_": design.mean_kernel(), "layers_": columns}
+            return {"method_": method, "traits_": traits, **drawn}
+        if method == "one-shot":
+            degree = default_degree(self.kernel_) if self.degree is None else self.degree
+            series = PowerSeries.near(self.kernel_, degree)
+            sketch = OneShot(stream, n_features_in, self.n_components, series.taylor())
+            traits = MapTraits(scratch=sketch.scratch)
+            drawn = {"mean_kernel_": series, "layers_": sketch}
+            return {"method_": method, "traits_": traits, **drawn}
+        layers = self._layers(stream, n_features_in, method)
+        unbiased = self.depth == 1 and method == "random"
+        traits = MapTraits(unbiased=unbiased, scratch=layers.scratch)
+        return {"method_": method, "traits_": traits, "layers_": layers}
 
-    def _unbiased(self):
-        known = self.method in ("auto", "zonal", "one-shot")
-        return known or (self.depth == 1 and self.method == "random")
-
-    def _is_random(self):
-        return self.method_ != "zonal" or self.layers_.is_random
-
-    def _scratch(self):
-        return self.layers_.scratch
-
-    def _map(self, X, xp, out=None):
-        if self.method_ != "one-shot":
-            if self.n_components == 1 and hasattr(self.layers_, "only_column"):
-                return self.layers_.only_column(X, xp)
-            return self.layers_.features(X, xp, out)
-        unit, norms = unit_rows(X, xp)
-        return self.layers_.sketch(unit, xp) * norms[:, None]
+    def _map(self, X: Any, xp: Any, out: Any = None) -> Any:
+        return self.layers_.features(X, xp, out)
 
 
+@storable
 class NTKFeatures(_NetworkFeatures):
     r"""Features of the neural tangent kernel of a ReLU network.
 
@@ -137,7 +156,7 @@ class NTKFeatures(_NetworkFeatures):
     True
     """
 
-    _parameter_constraints = {
+    _parameter_constraints: dict[str, Any] = {
         "depth": DEPTH,
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "method": [StrOptions({"auto", "zonal", "one-shot", "random", "sketch"})],
@@ -152,18 +171,18 @@ class NTKFeatures(_NetworkFeatures):
 
     def __init__(
         self,
-        depth=1,
+        depth: int = 1,
         *,
-        n_components=1024,
-        method="auto",
-        degree=None,
-        variant="improved",
-        n_step=None,
-        n_relu=None,
-        sampling="auto",
-        share="auto",
-        random_state=None,
-    ):
+        n_components: int = 1024,
+        method: str = "auto",
+        degree: int | None = None,
+        variant: str = "improved",
+        n_step: int | None = None,
+        n_relu: int | None = None,
+        sampling: str = "auto",
+        share: bool | str = "auto",
+        random_state: Any = None,
+    ) -> None:
         self.depth = depth
         self.n_components = n_components
         self.method = method
@@ -175,10 +194,10 @@ class NTKFeatures(_NetworkFeatures):
         self.share = share
         self.random_state = random_state
 
-    def _kernel(self):
+    def _kernel(self) -> NTK:
         return NTK(depth=self.depth)
 
-    def _layers(self, stream, n_features_in, method):
+    def _layers(self, stream: Stream, n_features_in: int, method: str) -> Layers:
         improved = self.variant == "improved"
         m = self.n_components
         share_of_relu = 0.3 if improved and method == "random" else 0.5
@@ -195,18 +214,25 @@ class NTKFeatures(_NetworkFeatures):
                 "components, or a smaller n_relu."
             )
         n_step = max(256, n_relu) if self.n_step is None else self.n_step
-        sizes = (n_relu, n_step, m - n_relu)
+        sizes, single = LayerSizes(n_relu, n_step, m - n_relu), self.n_components == 1
         if method == "sketch":
             degree = 8 if self.degree is None else self.degree
-            return SketchLayers(stream, n_features_in, self.depth, sizes, degree)
+            return SketchLayers(stream, n_features_in, self.depth, sizes, single, degree=degree)
         sampling = self.sampling
         if sampling == "auto":
             sampling = "orthogonal" if improved else "gaussian"
-        share = min(n_relu, n_step) >= SHARED_FROM if self.share == "auto" else self.share
-        options = {"improved": improved, "sampling": sampling, "share": share}
-        return RandomLayers(stream, n_features_in, self.depth, sizes, options)
+        share = self.share
+        if share == "auto":
+            share = min(n_relu, n_step) >= SHARED_FROM
+        return RandomLayers(
+            *(stream, n_features_in, self.depth, sizes, single),
+            improved=improved,
+            sampling=sampling,
+            share=bool(share),
+        )
 
 
+@storable
 class NNGPFeatures(_NetworkFeatures):
     r"""Features of the Gaussian process kernel of a ReLU network of infinite width.
 
@@ -252,25 +278,25 @@ class NNGPFeatures(_NetworkFeatures):
     True
     """
 
-    _parameter_constraints = {
+    _parameter_constraints: dict[str, Any] = {
         "depth": DEPTH,
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "method": [StrOptions({"auto", "zonal", "one-shot", "random"})],
         "degree": [Interval(Integral, 1, None, closed="left"), None],
-        "sampling": [StrOptions(SAMPLINGS)],
+        "sampling": [StrOptions(set(SAMPLINGS))],
         "random_state": RANDOM_STATE,
     }
 
     def __init__(
         self,
-        depth=1,
+        depth: int = 1,
         *,
-        n_components=1024,
-        method="auto",
-        degree=None,
-        sampling="orthogonal",
-        random_state=None,
-    ):
+        n_components: int = 1024,
+        method: str = "auto",
+        degree: int | None = None,
+        sampling: str = "orthogonal",
+        random_state: Any = None,
+    ) -> None:
         self.depth = depth
         self.n_components = n_components
         self.method = method
@@ -278,8 +304,8 @@ class NNGPFeatures(_NetworkFeatures):
         self.sampling = sampling
         self.random_state = random_state
 
-    def _kernel(self):
+    def _kernel(self) -> NNGP:
         return NNGP(depth=self.depth)
 
-    def _layers(self, stream, n_features_in, method):
+    def _layers(self, stream: Stream, n_features_in: int, method: str) -> Layers:
         return ProcessLayers(stream, n_features_in, self.depth, self.n_components, self.sampling)

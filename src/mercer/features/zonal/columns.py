@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
 
 from ..._array import as_floating, floating_name, frozen, is_numpy, like
+from ..._random import Stream
+from ..._registry import storable
 from ...ops.columns import join
 from ...ops.gegenbauer import clenshaw_steps, weighted_sum
 from ...ops.hadamard import padded_length
@@ -16,23 +20,32 @@ from ...ops.harmonics import count, harmonics
 from ...ops.norms import unit_rows
 from ...ops.products import dense
 from ...sketches import DenseProjection, haar_directions, spherical_directions
-from .plan import HARMONIC
+from .plan import HARMONIC, Plan
 
-DIRECTIONS = {"orthogonal": haar_directions, "iid": spherical_directions}
-#: How far norms may be from the radius of the sphere that a map was made for.
-OFF_SPHERE = 1e-3
-
-
+#: How directions are drawn, by name.
+DIRECTIONS: dict[str, Callable[[Stream, int, int], np.ndarray]] = {
+    "orthogonal": haar_directions,
+    "iid": spherical_directions,
+}
 #: Columns that a compiled loop handles together.
 LANES = 32
 
 
+class ColumnOptions(NamedTuple):
+    """How random columns are made, as :class:`~mercer.GegenbauerFeatures` takes it."""
+
+    signs: str = "alternating"
+    fold: bool = True
+    directions: str = "orthogonal"
+
+
+@storable
 class ZonalColumns:
     """Features whose inner products are Σ_l ⟨h_l(|x|), h_l(|y|)⟩ P_l(cos) on average.
 
     For a direction w the feature is Σ_l ±h_l(|x|) p_l(⟨x, w⟩ / |x|). Any signs of the degrees
     give the same mean; alternating ones keep the terms from adding up where x is near w. If
-    the radial functions have several values, the directions are dealt into groups, and each
+    the radial functions have several values, the directions are split into groups, and each
     group adds the values with signs of its own, rows of a Hadamard matrix, so that mixed terms
     cancel between the groups.
 
@@ -46,36 +59,43 @@ class ZonalColumns:
         Columns of the rows.
     plan : Plan
         Which pairs are exact, and the number of directions.
-    options : dict
-        ``signs``, ``fold`` and ``directions`` as the user wants them.
-    region : Region
-        The center that is taken from rows first, and the norm they must have then, if any.
+    options : ColumnOptions
+        Signs, folding and directions.
+    center : array or None, default=None
+        What is subtracted from rows first.
     """
 
-    def __init__(self, stream, series, n_features, plan, options, region):
+    def __init__(
+        self,
+        stream: Stream,
+        series: Any,
+        n_features: int,
+        plan: Plan,
+        options: ColumnOptions,
+        center: np.ndarray | None = None,
+    ) -> None:
         self._series, self._n_features = series, n_features
-        self._center = None if region.center is None else frozen(region.center)
-        self._radius = region.radius
+        self._center = None if center is None else frozen(center)
         self._exact = [(l, series.pairs.index((l, i))) for l, i in plan.exact]
         self._size = plan.n_directions
-        self._fold = bool(options["fold"])
+        self._fold = options.fold
         self.scratch = 4 * len(series.pairs) + 2 * n_features
         self.scratch += 4 * sum(count(n_features, l) for l, _ in self._exact)
         if self._size:
-            directions = DIRECTIONS[options["directions"]](stream, n_features, self._size)
+            directions = DIRECTIONS[options.directions](stream, n_features, self._size)
             self._projection = DenseProjection(directions)
             patterns = self._patterns(stream.child("fold"))
-            self._mix = self._mixed(plan, patterns, options["signs"])
+            self._mix = self._mixed(plan, patterns, options.signs)
             self._bounds = frozen(_bounds(self._size, len(patterns)))
             self.scratch += 2 * len(patterns) * (series.degree + 1)
             self.scratch += 0 if self._fold else 2 * self._size
 
     @property
-    def may_overflow(self):
+    def may_overflow(self) -> bool:
         """Whether features of large rows can be out of range."""
         return not getattr(self._series, "damped", False)
 
-    def _patterns(self, stream):
+    def _patterns(self, stream: Stream) -> np.ndarray:
         """Return the signs of the values of radial functions, a row for each group."""
         order = self._series.order
         if not self._fold or order == 1:
@@ -84,7 +104,9 @@ class ZonalColumns:
         flips = stream.generator().choice([-1.0, 1.0], size=order)
         return scipy.linalg.hadamard(size)[:, :order] * flips
 
-    def _mixed(self, plan, patterns, signs):
+    def _mixed(
+        self, plan: Plan, patterns: np.ndarray, signs: str
+    ) -> list[tuple[int, int, np.ndarray]]:
         """Return, for every degree, its columns of the table and their weights in the groups."""
         mixes = []
         for l in range(self._series.degree + 1):
@@ -99,17 +121,16 @@ class ZonalColumns:
         return mixes
 
     @property
-    def is_random(self):
+    def is_random(self) -> bool:
         """Whether there are random columns."""
         return self._size > 0
 
-    def features(self, X, xp, out=None):
+    def features(self, X: Any, xp: Any, out: Any = None) -> Any:
         """Return the features of a block of rows, in ``out`` if given (NumPy only)."""
         if self._center is not None:
             X = dense(X)
             X = X - like(X, self._center)
         unit, norms = unit_rows(X, xp)
-        self._check_norms(norms, xp)
         table = self._series.table(norms, xp)
         parts = self._exact_columns(unit, table, xp)
         if self._size:
@@ -117,18 +138,7 @@ class ZonalColumns:
             parts.append(self._random_columns(unit, table, xp, out, start))
         return join(parts, xp, out)
 
-    def _check_norms(self, norms, xp):
-        if self._radius is None:
-            return
-        off = xp.abs(norms / self._radius - 1) > OFF_SPHERE
-        if xp.any(off):
-            row = int(xp.argmax(xp.astype(off, norms.dtype)))
-            raise ValueError(
-                f"The map was fitted to rows of norm {self._radius:.6g}, but row {row} of a block "
-                f"has norm {float(norms[row]):.6g}; fit with domain='ball' for rows of any norm."
-            )
-
-    def _exact_columns(self, unit, table, xp):
+    def _exact_columns(self, unit: Any, table: Any, xp: Any) -> list[Any]:
         if not self._exact:
             return []
         name = floating_name(unit)
@@ -140,7 +150,7 @@ class ZonalColumns:
         table = as_floating(table, floating_name(rows))
         return [as_floating(columns[l] * table[:, k][:, None], name) for l, k in self._exact]
 
-    def _random_columns(self, unit, table, xp, out, start):
+    def _random_columns(self, unit: Any, table: Any, xp: Any, out: Any, start: int) -> Any:
         weights = [table[:, a:b] @ like(table, mix) for a, b, mix in self._mix]
         weights = as_floating(xp.stack(weights, axis=2), floating_name(unit))
         if not self._fold:
@@ -156,9 +166,9 @@ class ZonalColumns:
         self._replace(out, start, weights)
         return place
 
-    def _sums(self, cosines, weights, xp):
+    def _sums(self, cosines: Any, weights: Any, xp: Any) -> Any:
         """Return the sums over degrees, each group of columns with weights of its own."""
-        bounds = self._bounds if weights.shape[1] > 1 else [0, self._size]
+        bounds: Any = self._bounds if weights.shape[1] > 1 else [0, self._size]
         if is_numpy(cosines):
             sums = np.array(cosines, order="C")
             self._replace(sums, 0, weights, np.asarray(bounds))
@@ -169,7 +179,7 @@ class ZonalColumns:
         ]
         return xp.concat(parts, axis=1)
 
-    def _replace(self, out, start, weights, bounds=None):
+    def _replace(self, out: Any, start: int, weights: Any, bounds: Any = None) -> None:
         from ...ops._jit.gegenbauer import replace_by_sums
 
         bounds = self._bounds if bounds is None else bounds
@@ -178,7 +188,7 @@ class ZonalColumns:
         replace_by_sums(out, start, np.ascontiguousarray(weights), bounds, slope, back)
 
 
-def _bounds(size, n_groups):
+def _bounds(size: int, n_groups: int) -> np.ndarray:
     """Return where groups of directions begin and end: equal, and easy on vector units."""
     bounds = np.linspace(0, size, n_groups + 1)
     if size >= 2 * LANES * n_groups:

@@ -4,31 +4,28 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 
+from ..._random import Stream
+from ..._registry import storable
 from ..._sklearn import RANDOM_STATE, Interval, Options, StrOptions, checked
 from ...kernels import Gaussian, GeneralizedZonal, Kernel
-from ...kernels.radial import (
-    AngularSeries,
-    angular_coefficients,
-    is_angular,
-    on_sphere,
-    radial_series,
-    truncated,
-)
-from ...ops.norms import row_norms
+from ...kernels.lengthscale import RowSummary
+from ...kernels.radial import is_angular, on_sphere
 from ..base import FeatureMap
 from ..polynomial import finite
-from .columns import DIRECTIONS, ZonalColumns
-from .plan import HARMONIC, LARGEST_HARMONIC, Plan, harmonic_degree, n_columns, plan_columns
+from ..rows_seen import LearnsFromRows
+from ..traits import MapTraits
+from .columns import DIRECTIONS, ColumnOptions
+from .design import MUCH_MISSING, ZonalDesign, truncation_error
+from .plan import LARGEST_HARMONIC
 from .region import Region, find_region
 
-#: Share of the kernel that may be missing without a word.
-MUCH_MISSING = 0.1
 
-
-class GegenbauerFeatures(FeatureMap):
+@storable
+class GegenbauerFeatures(LearnsFromRows, FeatureMap):
     r"""Features of kernels of norms and angles, by Gegenbauer polynomials.
 
     Such a kernel is :math:`\sum_l \langle h_l(\|x\|), h_l(\|y\|) \rangle P_l(\cos)` [1]_, and
@@ -64,9 +61,9 @@ class GegenbauerFeatures(FeatureMap):
         How directions are drawn.
     domain : {"auto", "ball", "sphere"} or Region, default="auto"
         Where rows lie: in a ball, or on a sphere, where kernels of the distance or the inner
-        product are kernels of the angle and much fewer features will do. ``"auto"``: on a
+        product are zonal kernels and much fewer features will do. ``"auto"``: on a
         sphere if the norms of all rows seen in ``fit`` agree. A ``Region`` that another map
-        has found (``region_``) fixes center and degree before the first row comes.
+        has found (``region_``) fixes center and degree before the first row is seen.
     tolerance : float, default=1e-6
         The share of k(x, x) that higher degrees may hold.
     random_state : int, RandomState, Generator or None, default=None
@@ -81,19 +78,23 @@ class GegenbauerFeatures(FeatureMap):
     degree_, order_ : int
         The highest degree, and how many values its radial functions have at most.
     truncation_error_ : float
-        The share of k(x, x) beyond ``degree_``, the mean over rows.
+        The share of k(x, x) beyond ``degree_``: the mean over all rows that ``fit`` has seen,
+        far ones included; estimated from a sample of them, and the furthest, beyond a thousand.
+    largest_truncation_error_ : float
+        The same share for the furthest row.
     exact_degrees_ : tuple of int
         Degrees that are exact, at least in part.
     n_directions_ : int
         Random directions; 0 if nothing is random.
     domain_ : {"any", "ball", "sphere"}
-        What ``"auto"`` found; ``"any"`` for kernels of the angle.
+        What ``"auto"`` found; ``"any"`` for zonal kernels.
     center_ : array of shape (n_features,) or None
-        What is taken from rows first, for a Gaussian kernel in a ball: the mean, as only
+        What is subtracted from rows first, for a Gaussian kernel in a ball: the mean, as only
         differences matter and the degree grows with the norms.
     norms_ : array
         Quantiles of the norms of the rows (less the center) that ``fit`` has seen, where the
-        kernel is not one of the angle.
+        kernel is not zonal. ``transform`` warns of rows so far beyond them that the map lacks
+        more than a tenth of k(x, x).
     seed_ : int
         The seed of everything that was drawn.
 
@@ -115,7 +116,7 @@ class GegenbauerFeatures(FeatureMap):
     (8, (0, 1, 2))
     """
 
-    _parameter_constraints = {
+    _parameter_constraints: dict[str, Any] = {
         "kernel": [Kernel, None],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "degree": [Interval(Integral, 0, LARGEST_HARMONIC, closed="both"), StrOptions({"auto"})],
@@ -127,22 +128,22 @@ class GegenbauerFeatures(FeatureMap):
         "tolerance": [Interval(Real, 0, 1, closed="neither")],
         "random_state": RANDOM_STATE,
     }
-    _from_rows = ("region_",)
+    learned = ("region_",)
 
     def __init__(
         self,
-        kernel=None,
+        kernel: Kernel | None = None,
         *,
-        n_components=512,
-        degree="auto",
-        signs="alternating",
-        exact="auto",
-        fold=True,
-        directions="orthogonal",
-        domain="auto",
-        tolerance=1e-6,
-        random_state=None,
-    ):
+        n_components: int = 512,
+        degree: int | str = "auto",
+        signs: str = "alternating",
+        exact: int | str = "auto",
+        fold: bool = True,
+        directions: str = "orthogonal",
+        domain: str | Region = "auto",
+        tolerance: float = 1e-6,
+        random_state: Any = None,
+    ) -> None:
         self.kernel = kernel
         self.n_components = n_components
         self.degree = degree
@@ -154,8 +155,8 @@ class GegenbauerFeatures(FeatureMap):
         self.tolerance = tolerance
         self.random_state = random_state
 
-    def _kernel(self):
-        kernel = checked(Gaussian() if self.kernel is None else self.kernel)
+    def _kernel(self) -> Kernel:
+        kernel: Kernel = checked(Gaussian() if self.kernel is None else self.kernel)
         known = is_angular(kernel) or isinstance(kernel, GeneralizedZonal)
         if not known and not on_sphere(kernel):
             raise ValueError(
@@ -164,142 +165,75 @@ class GegenbauerFeatures(FeatureMap):
             )
         return kernel
 
-    def _looks_at_rows(self, kernel):
+    def looks_at_rows(self, kernel: Kernel) -> bool:
+        """Return whether norms matter: not for zonal kernels, nor in a region that is given."""
         return not is_angular(kernel) and not isinstance(self.domain, Region)
 
-    def _learn(self, summary):
-        self.region_ = find_region(self.kernel_, self.domain, summary)
+    def learn_from(self, summary: RowSummary) -> dict[str, Any]:
+        """Return where rows lie."""
+        return {"region_": find_region(self.kernel_, str(self.domain), summary)}
 
     @property
-    def domain_(self):
+    def domain_(self) -> str:
         """Where rows lie."""
         return self.region_.domain
 
     @property
-    def center_(self):
-        """What is taken from rows first."""
+    def center_(self) -> np.ndarray | None:
+        """What is subtracted from rows first."""
         return self.region_.center
 
     @property
-    def norms_(self):
+    def norms_(self) -> np.ndarray:
         """Quantiles of the norms of rows."""
         return self.region_.norms
 
-    def _draw(self, stream, n_features_in):
-        if is_angular(self.kernel_):
-            self.region_ = Region("any", None, np.ones(1))
-        elif isinstance(self.domain, Region):
-            self.region_ = self.domain
-        series, plan = self._planned(n_features_in)
-        options = {"signs": self.signs, "fold": self.fold, "directions": self.directions}
-        stream = stream.child("directions")
-        columns = ZonalColumns(stream, series, n_features_in, plan, options, self.region_)
+    def _draw(self, stream: Stream, n_features_in: int) -> dict[str, Any]:
+        region = self._region()
+        design = ZonalDesign(
+            kernel=self.kernel_,
+            region=region,
+            n_features=n_features_in,
+            n_components=self.n_components,
+            degree=None if isinstance(self.degree, str) else self.degree,
+            tolerance=self.tolerance,
+            exact=self.exact,
+            options=ColumnOptions(self.signs, self.fold, self.directions),
+        )
+        columns = design.columns(stream)
+        mean, largest = truncation_error(design)
+        self._warn_if_much_is_missing(mean, design)
         return {
+            "region_": region,
             "columns_": columns,
-            "mean_kernel_": truncated(series, self.center_),
-            "degree_": series.degree,
-            "order_": series.order,
-            "exact_degrees_": tuple(sorted({l for l, _ in plan.exact})),
-            "n_directions_": plan.n_directions,
-            "truncation_error_": self._truncation_error(series),
+            "mean_kernel_": design.mean_kernel(),
+            "degree_": design.series.degree,
+            "order_": design.series.order,
+            "exact_degrees_": tuple(sorted({l for l, _ in design.plan.exact})),
+            "n_directions_": design.plan.n_directions,
+            "truncation_error_": mean,
+            "largest_truncation_error_": largest,
+            "traits_": MapTraits(
+                random=columns.is_random, scratch=columns.scratch, guard=design.guard()
+            ),
         }
 
-    def _series(self, n_features_in, degree):
-        if self.domain_ == "sphere":
-            about = (n_features_in, degree, self.tolerance, self.region_.radius)
-            return AngularSeries(angular_coefficients(self.kernel_, *about), 0)
-        about = (n_features_in, degree, self.tolerance, self.norms_, self.n_components)
-        return radial_series(self.kernel_, *about)
+    def _region(self) -> Region:
+        """Return where rows lie: given, learnt, or of no matter."""
+        if is_angular(self.kernel_):
+            return Region.anywhere()
+        return self.domain if isinstance(self.domain, Region) else self.region_
 
-    def _planned(self, n_features_in):
-        """Return the radial functions, and which columns are exact."""
-        asked = None if self.degree == "auto" else self.degree
-        series = self._series(n_features_in, asked)
-        if n_features_in == 1 or (n_features_in <= HARMONIC and self.exact == "auto"):
-            planned = self._harmonics(series, n_features_in, asked)
-            if planned is not None:
-                return planned
-        masses = finite(np.square(series.table(self.norms_, np))).mean(axis=0)
-        choice = {"exact": self.exact, "fold": self.fold, "tolerance": self.tolerance}
-        return series, plan_columns(series, masses, n_features_in, self.n_components, **choice)
-
-    def _harmonics(self, series, n_features_in, asked):
-        """Return radial functions and a plan without random columns, or ``None``."""
-        fixed = asked is not None or isinstance(self.kernel_, GeneralizedZonal)
-        if not fixed:
-            pairs = _pairs_up_to(series.order > 1, n_features_in)
-            fitting = harmonic_degree(n_features_in, self.n_components, pairs)
-            longest = self._series(n_features_in, fitting)
-            missing = self._missing(longest)
-            if self._missing(series) <= self.tolerance and series.degree <= fitting:
-                longest = series
-            elif series.order > 1 and missing > min(MUCH_MISSING, self.n_components**-0.5):
-                # In a ball: random columns miss less.
-                return None
-            series = longest
-        if n_columns(series.pairs, n_features_in) > self.n_components:
-            if n_features_in == 1 and isinstance(self.kernel_, GeneralizedZonal):
-                raise ValueError(
-                    f"{self.kernel_!r} takes {n_columns(series.pairs, 1)} features where "
-                    f"n_features=1, but n_components={self.n_components}; use more."
-                )
-            return None
-        return series, Plan(tuple(series.pairs), 0)
-
-    def _missing(self, series):
-        """Return which share of k(x, x) the series lacks, the mean over norms."""
-        norms = self.norms_[self.norms_ > 0]
-        norms = norms if norms.size else np.ones(1)
-        exact = self.kernel_.diag(_rows_of_norm(norms, self.n_features_in_))
-        if isinstance(self.kernel_, GeneralizedZonal):
-            return 0.0
-        found = np.square(series.table(norms, np)).sum(axis=1)
-        return float(np.mean(np.clip(1 - found / exact, 0.0, 1.0)))
-
-    def _truncation_error(self, series):
-        missing = self._missing(series)
+    def _warn_if_much_is_missing(self, missing: float, design: ZonalDesign) -> None:
         if missing > MUCH_MISSING and not is_angular(self.kernel_):
             warnings.warn(
-                f"Degrees up to {series.degree} hold {1 - missing:.0%} of {self.kernel_!r} for "
-                f"rows of norms up to {self.norms_[-1]:.3g}; use RandomFourier, a larger "
-                "lengthscale or more degrees.",
+                f"Degrees up to {design.series.degree} hold {1 - missing:.0%} of "
+                f"{self.kernel_!r} for rows of norms up to {design.region.largest:.3g}; use "
+                "RandomFourier, a larger lengthscale or more degrees.",
                 UserWarning,
                 stacklevel=2,
             )
-        return missing
 
-    def _is_random(self):
-        return self.n_directions_ > 0
-
-    def _probe(self, row):
-        if self.domain_ == "sphere":
-            norm = float(row_norms(row[None, :], np)[0])
-            row = row / norm if norm > 0 else np.eye(1, len(row))[0]
-            row = row * self.region_.radius
-        return super()._probe(row)
-
-    def _scratch(self):
-        return self.columns_.scratch
-
-    def _map(self, X, xp, out=None):
+    def _map(self, X: Any, xp: Any, out: Any = None) -> Any:
         Z = self.columns_.features(X, xp, out)
         return finite(Z) if self.columns_.may_overflow else Z
-
-
-def _pairs_up_to(radial, n_features):
-    """Return a function from a degree to the pairs of a series, of many values or of one."""
-    highest = 1 if n_features == 1 else LARGEST_HARMONIC
-
-    def pairs(degree):
-        if not radial:
-            return [(l, 0) for l in range(min(degree, highest) + 1)]
-        every = [(j - 2 * i, i) for j in range(degree + 1) for i in range(j // 2 + 1)]
-        return [pair for pair in every if pair[0] <= highest]
-
-    return pairs
-
-
-def _rows_of_norm(norms, n_features):
-    rows = np.zeros((len(norms), n_features))
-    rows[:, 0] = norms
-    return rows

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +25,9 @@ class Plan:
     n_directions: int
 
 
-def harmonic_degree(n_features, n_components, pairs_up_to):
+def harmonic_degree(
+    n_features: int, n_components: int, pairs_up_to: Callable[[int], list[tuple[int, int]]]
+) -> int:
     """Return the highest degree whose exact columns all fit, up to three input columns.
 
     Parameters
@@ -46,12 +50,20 @@ def harmonic_degree(n_features, n_components, pairs_up_to):
     return degree
 
 
-def n_columns(pairs, n_features):
+def n_columns(pairs: list[tuple[int, int]], n_features: int) -> int:
     """Return the exact columns of pairs."""
     return sum(count(n_features, l) for l, _ in pairs)
 
 
-def plan_columns(series, masses, n_features, n_components, exact, fold, tolerance):
+def plan_columns(
+    series: Any,
+    masses: np.ndarray,
+    n_features: int,
+    n_components: int,
+    exact: str | int,
+    fold: bool,
+    tolerance: float,
+) -> Plan:
     """Return the plan of a map with random columns, of exact ones up to degree 2.
 
     Parameters
@@ -67,12 +79,12 @@ def plan_columns(series, masses, n_features, n_components, exact, fold, toleranc
     fold : bool
         Whether the values of a radial function share columns.
     tolerance : float
-        Share of k(x, x) below which a pair is left to chance, whatever ``exact`` says.
+        Share of k(x, x) below which a pair is sampled, whatever ``exact`` says.
     """
     each = 1 if fold else series.order
     low = [k for k, (l, _) in enumerate(series.pairs) if l <= ANY_DIMENSION and masses[k] > 0]
     costs = {k: count(n_features, series.pairs[k][0]) for k in low}
-    if exact == "auto":
+    if isinstance(exact, str):
         chosen = _worthwhile(low, costs, masses, n_components, each)
     else:
         much = tolerance * float(np.sum(masses))
@@ -90,7 +102,9 @@ def plan_columns(series, masses, n_features, n_components, exact, fold, toleranc
     return Plan(tuple(series.pairs[k] for k in chosen), n_directions)
 
 
-def _worthwhile(low, costs, masses, n_components, each):
+def _worthwhile(
+    low: list[int], costs: dict[int, int], masses: np.ndarray, n_components: int, each: int
+) -> list[int]:
     """Return the pairs whose exact columns make the error of the others smaller.
 
     That error is about what the others contribute, over the root of their directions. Exact

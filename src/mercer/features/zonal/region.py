@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...kernels import Gaussian, Isotropic
+from ..._registry import storable
+from ...kernels import Gaussian, Isotropic, Kernel
+from ...kernels.lengthscale import RowSummary
 from ...kernels.radial import is_angular, on_sphere
 from ...ops.norms import row_norms
 from ...ops.products import dense
@@ -19,21 +22,53 @@ SAME_NORM, SPHERE_ROWS = 1e-5, 8
 ENTRIES = 5_000_000
 
 
+@storable
 @dataclass(frozen=True)
 class Region:
-    """A domain, the center that is taken from rows first, and quantiles of their norms then."""
+    """Where rows lie, as far as a zonal map must know.
+
+    Attributes
+    ----------
+    domain : {"any", "ball", "sphere"}
+        The domain; ``"any"`` where it does not matter.
+    center : array or None
+        What is subtracted from rows first.
+    norms : array
+        Quantiles of the norms of rows (less the center) that a map is planned for.
+    far, far_shares : arrays
+        Norms beyond the last quantile, and the share of all rows that each stands for.
+    """
 
     domain: str
     center: np.ndarray | None
     norms: np.ndarray
+    far: np.ndarray = field(default_factory=lambda: np.empty(0))
+    far_shares: np.ndarray = field(default_factory=lambda: np.empty(0))
+
+    @classmethod
+    def anywhere(cls) -> Region:
+        """Return the region of a map that does not depend on norms."""
+        return cls("any", None, np.ones(1))
 
     @property
-    def radius(self):
+    def radius(self) -> float | None:
         """The norm of all rows, on a sphere only."""
         return float(self.norms[-1]) if self.domain == "sphere" else None
 
+    @property
+    def largest(self) -> float:
+        """The largest norm that is known of."""
+        return float(max(self.norms[-1], self.far.max(initial=0.0)))
 
-def find_region(kernel, domain, summary):
+    def mean(self, function: Callable[[np.ndarray], np.ndarray]) -> float:
+        """Return the mean of a function of the norm over all rows, far ones included."""
+        rest = 1.0 - float(self.far_shares.sum())
+        near = float(np.mean(function(self.norms)))
+        far = float(np.sum(self.far_shares * function(self.far))) if self.far.size else 0.0
+        return rest * near + far
+
+
+def find_region(kernel: Kernel, domain: str, summary: RowSummary) -> Region:
     """Return where rows lie, as far as it matters for a kernel.
 
     Parameters
@@ -56,16 +91,26 @@ def find_region(kernel, domain, summary):
     sample = summary.sample
     rows = dense(sample[: max(2, ENTRIES // sample.shape[1])]).astype(float)
     norms, center, found = row_norms(rows, np), None, "any"
+    largest = float(summary.norm_range[1])
     if on_sphere(kernel) and not is_angular(kernel):
         found = _domain(kernel, domain, summary)
         if found == "ball" and isinstance(kernel, Gaussian):
             center = rows.mean(axis=0)
             norms = row_norms(rows - center, np)
+            # At least so far from the center is the row of the largest norm.
+            largest -= float(row_norms(center[None, :], np)[0])
     # Middles of equal shares: a row or two far out do not decide.
-    return Region(found, center, np.quantile(norms, (np.arange(QUANTILES) + 0.5) / QUANTILES))
+    planned = np.quantile(norms, (np.arange(QUANTILES) + 0.5) / QUANTILES)
+    if found == "sphere":
+        return Region(found, center, planned)
+    far = np.sort(norms[norms > planned[-1]])
+    shares = np.full(far.size, 1 / len(norms))
+    if summary.n_rows > len(norms) and largest > norms.max():
+        far, shares = np.append(far, largest), np.append(shares, 1 / summary.n_rows)
+    return Region(found, center, planned, far, shares)
 
 
-def _domain(kernel, domain, summary):
+def _domain(kernel: Kernel, domain: str, summary: RowSummary) -> str:
     lowest, highest = summary.norm_range
     same = highest > 0 and highest - lowest <= SAME_NORM * highest
     if domain == "sphere" and not same:

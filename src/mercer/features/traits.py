@@ -1,0 +1,58 @@
+"""What is known of a fitted map beside its features: facts that the engine and the tests use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from .._registry import storable
+
+
+class RowGuard(Protocol):
+    """What a map expects of the rows that it is given.
+
+    Blocks are inspected one by one, in any order and on several threads; what was found is
+    told once, after all of them.
+    """
+
+    def inspect(self, block: Any, xp: Any) -> Any:
+        """Return what was found in a block, or refuse it with a ``ValueError``."""
+
+    def conclude(self, findings: list[Any]) -> None:
+        """Warn, if the findings of all blocks give reason to."""
+
+
+@storable
+@dataclass(frozen=True)
+class MapTraits:
+    """Facts of a fitted map, ``traits_``.
+
+    A map whose facts are not the defaults returns ``"traits_"`` among what it draws.
+
+    Attributes
+    ----------
+    unbiased : bool
+        Whether inner products of features are the kernel's on average, or, of a map with
+        ``mean_kernel_``, that kernel's. Other maps only come closer to the kernel as they grow.
+    random : bool
+        Whether another seed would have given another map.
+    scratch : int
+        Numbers that the map holds for each row while it works, beside input and output.
+    by_recipe : bool
+        Whether a compact model file may hold the seed in place of what was drawn.
+    guard : RowGuard or None
+        What is expected of rows beside their number of columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import RandomFourier
+    >>> RandomFourier(n_components=8).fit(np.eye(3)).traits_.unbiased
+    True
+    """
+
+    unbiased: bool = True
+    random: bool = True
+    scratch: int = 0
+    by_recipe: bool = True
+    guard: RowGuard | None = None

@@ -1,0 +1,303 @@
+"""The front door's frame: encode, choose, learn in one pass, report."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from ..._random import seed_of, stored_random_state
+from ..._sklearn import RANDOM_STATE, HasMethods, Interval, StrOptions, check_columns
+from ...engine.blocks import cut
+from ...engine.progress import Job
+from ...engine.streams import (
+    Block,
+    is_stream,
+    learning_rows,
+    refuse_beside_stream,
+    rows_between,
+)
+from ...kernels import Kernel
+from ...preprocessing import TableEncoder
+from ...solvers.cost import FOLDS
+from ..estimator import ALPHA, Machine, adopt
+from ..report import FitReport
+from ..targets import Targets
+from .plan import choose_method
+from .preparation import (
+    choose,
+    has_feature_map,
+    learn_columns,
+    measured_features,
+    repeated_share,
+    sample_and_linear_score,
+)
+from .source import ENCODED, RowsAtHand, Source, StreamOfBlocks, raw_blocks
+from .state import AutoState
+
+CONSTRAINTS: dict[str, list[Any]] = {
+    "kernel": [Kernel, str, None],
+    "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+    "approximation": [StrOptions({"auto", "exact", "features"})],
+    "alpha": ALPHA,
+    "encoder": [HasMethods(["partial_fit", "transform", "get_feature_names_out"]), None],
+    "verbose": [Interval(Integral, 0, None, closed="left"), "boolean"],
+    "random_state": RANDOM_STATE,
+}
+#: The share of repeated rows from which on users are told.
+REPEATED = 0.1
+#: What a long fit tells of, one after the other.
+STAGES = ("columns", "search", "solve")
+
+
+class KernelMachine(Machine):
+    """What :class:`KernelRegressor` and :class:`KernelClassifier` share.
+
+    Three passes over the rows: what the columns hold; a sample to compare kernels on, and a
+    linear model; the features. A subclass says which machines learn, and knows the targets.
+    """
+
+    _state: AutoState | None = None
+    #: ``"regression"`` or ``"classification"``.
+    _task: str
+
+    def __init__(
+        self,
+        kernel: Kernel | str | None = None,
+        *,
+        n_components: Any = "auto",
+        approximation: str = "auto",
+        alpha: Any = None,
+        encoder: Any = None,
+        verbose: int = 0,
+        random_state: Any = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.approximation = approximation
+        self.alpha = alpha
+        self.encoder = encoder
+        self.verbose = verbose
+        self.random_state = random_state
+
+    @abstractmethod
+    def _new_targets(self) -> Targets:
+        """Return targets of which nothing is known yet."""
+
+    @abstractmethod
+    def _ridge(self, targets: Any, **parameters: Any) -> tuple[Any, dict[str, Any]]:
+        """Return a ridge machine on features that is not fitted yet, and keywords of its fit."""
+
+    @abstractmethod
+    def _exactly(self, targets: Any, **parameters: Any) -> Any:
+        """Return an exact kernel machine that is not fitted yet."""
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._state is not None and self._state.report is not None
+
+    def _fitted(self) -> Any:
+        if self._state is not None and self._state.report is None:
+            raise NotFittedError(f"This {type(self).__name__} has not learnt from all rows yet.")
+        return super()._fitted()
+
+    @property
+    def targets_(self) -> Any:
+        """What is known of the targets."""
+        return self._fitted().machine.targets_
+
+    @property
+    def report_(self) -> FitReport:
+        """What was chosen, why, and what to expect."""
+        return self._fitted().report
+
+    @property
+    def kernel_(self) -> Kernel:
+        """The kernel."""
+        return self._fitted().kernel
+
+    @property
+    def encoder_(self) -> Any:
+        """The fitted encoder."""
+        return self._fitted().encoder
+
+    @property
+    def machine_(self) -> Any:
+        """The fitted machine on encoded rows."""
+        return self._fitted().machine
+
+    @property
+    def target_name_(self) -> str | None:
+        """The name of the target, where the data had one."""
+        return self._fitted().target_name
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Learn from rows or a stream; only a fit that succeeds replaces what was there."""
+        fresh = clone(self)
+        for _ in fresh._learning(X, y, sample_weight):
+            pass
+        return adopt(self, fresh)
+
+    def fit_in_steps(self, stream: Iterable[Any], *, skip: int = 0) -> Iterator[int]:
+        """Learn from a stream, and yield after each block how many are done.
+
+        Unlike ``fit`` it learns in place: what is learnt so far is there after every step, for
+        checkpoints (:func:`mercer.io.fit_resumable`).
+
+        Parameters
+        ----------
+        stream : iterable of (X, y) or (X, y, sample_weight)
+            The blocks; they are read three times, unless it is an iterator.
+        skip : int, default=0
+            Blocks that were learnt before.
+
+        Yields
+        ------
+        n_blocks : int
+            Blocks that are done; 0 when everything is chosen.
+        """
+        return self._learning(stream, skip=skip)
+
+    def _learning(
+        self, X: Any, y: Any = None, sample_weight: Any = None, skip: int = 0
+    ) -> Iterator[int]:
+        """Learn, and yield after each block how many are done; ``skip`` were done before."""
+        start = time.perf_counter()
+        targets = self._new_targets()
+        blocks: Iterable[Block] = self._source(X, y, sample_weight, targets)
+        with Job(type(self).__name__, list(STAGES), verbose=int(self.verbose)) as job:
+            if self._state is None:
+                blocks = self._prepare(blocks, targets, _target_name(X, y), job)
+                yield 0
+            state = self._state
+            assert state is not None
+            with job.stage("solve") as stage:
+                encoded = _Encoded(blocks, state.encoder)
+                if state.method.name == "exact":
+                    state.machine.fit(encoded)
+                else:
+                    options = {"classes": targets.classes} if self._task != "regression" else {}
+                    if skip:
+                        options = {}
+                    yield from state.machine.fit_in_steps(encoded, skip=skip, **options)
+                stage.note(f"alpha = {float(np.mean(state.machine.alpha_)):.3g}")
+        seconds = time.perf_counter() - start
+        self._state = state.reported(self._task, self.n_features_in_, self.alpha, seconds)
+
+    def _source(self, X: Any, y: Any, sample_weight: Any, targets: Targets) -> Source:
+        """Return blocks of raw rows with checked targets, to be iterated as often as needed."""
+        if is_stream(X):
+            refuse_beside_stream(y=y, sample_weight=sample_weight)
+            return StreamOfBlocks(X, targets)
+        return RowsAtHand(X, y, sample_weight, targets, self._new_encoder())
+
+    def _new_encoder(self) -> Any:
+        return TableEncoder() if self.encoder is None else clone(self.encoder)
+
+    def _prepare(self, source: Any, targets: Any, name: str | None, job: Job) -> Iterable[Block]:
+        """Learn the columns, compare kernels on a sample, and set up the machine."""
+        seed, featured = seed_of(self.random_state), has_feature_map(self.kernel)
+        with job.stage("columns") as stage:
+            first, blocks, same = source.preview()
+            columns = learn_columns(first, self._new_encoder(), targets)
+            self.n_features_in_ = columns.encoder.n_features_in_
+            if hasattr(columns.encoder, "feature_names_in_"):
+                self.feature_names_in_ = columns.encoder.feature_names_in_
+            # A stream that is seen once has more rows than its first block.
+            known = columns.n_rows if same else None
+            method = choose_method(known, self.n_components, self.approximation, featured)
+            stage.note(f"{columns.n_rows:,} rows, {self.n_features_in_:,} columns")
+        with job.stage("search") as stage:
+
+            def make(**parameters: Any) -> tuple[Any, dict[str, Any]]:
+                return self._ridge(targets, **parameters)
+
+            sample, linear_score = sample_and_linear_score(first, columns, make)
+            _, y, weights = sample.columns
+
+            def learn(features: Any, rows: Any) -> Any:
+                machine, options = make(features=features, alpha=None, selection=FOLDS)
+                return machine.fit(rows, y, weights, **options)
+
+            able = len(y) >= 2 * FOLDS and len(np.unique(y, axis=0)) > 1
+            free = self.encoder is None
+            size = method.n_components
+            chosen = choose(self.kernel, columns, sample, free, learn if able else None, size, seed)
+            error = None
+            if method.name == "exact":
+                machine = self._exactly(targets, kernel=chosen.kernel, alpha=self.alpha)
+            else:
+                assert method.n_components is not None
+                features, error = measured_features(
+                    chosen.kernel, method.n_components, seed, chosen.rows
+                )
+                machine, _ = make(features=features, alpha=self.alpha, selection=FOLDS)
+            stage.note(f"{chosen.kernel!r}: {chosen.reason}")
+        share = repeated_share(sample) * columns.n_rows / len(y)
+        self._state = AutoState(
+            seed=seed,
+            target_name=name,
+            encoder=chosen.encoder,
+            kernel=chosen.kernel,
+            kernel_reason=chosen.reason,
+            method=method,
+            machine=machine,
+            linear_score=linear_score,
+            approximation_error=error,
+            repeated_rows=min(share, 1.0) if share >= REPEATED else 0.0,
+        )
+        return blocks
+
+    def raw_predict(
+        self, X: Any, with_variance: bool = False
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return predictions for raw rows, block by block, and their variances."""
+        state = self._fitted()
+        X = check_columns(X, owner=state.encoder)
+        spans = cut(X.shape[0], learning_rows(X.shape[1] + ENCODED, 8))
+        parts = []
+        for span in spans:
+            encoded = state.encoder.transform(rows_between(X, *span))
+            parts.append(state.machine.raw_predict(encoded, with_variance))
+        values = np.concatenate([part[0] for part in parts])
+        variances = [part[1] for part in parts if part[1] is not None]
+        return values, np.concatenate(variances) if variances else None
+
+    def _blocks(self, stream: Iterable[Any]) -> Iterator[Any]:
+        return iter(raw_blocks(stream))
+
+    def __mercer_state__(self, compact: bool) -> dict[str, Any]:
+        """Return what a model file holds, where a generator is the seed it has given."""
+        state = dict(self.__dict__)
+        if self._state is not None:
+            state["random_state"] = stored_random_state(self.random_state, self._state.seed)
+        return state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+class _Encoded:
+    """Blocks of encoded rows; iterable as often as the raw ones are."""
+
+    def __init__(self, blocks: Iterable[Block], encoder: Any) -> None:
+        self._blocks, self._encoder = blocks, encoder
+
+    def __iter__(self) -> Iterator[Block]:
+        return (Block(self._encoder.transform(X), y, w) for X, y, w in self._blocks)
+
+
+def _target_name(X: Any, y: Any) -> str | None:
+    """Return the name of the target, where the data has one."""
+    name = getattr(X, "target", None) if is_stream(X) else getattr(y, "name", None)
+    return ", ".join(name) if isinstance(name, list) else name

@@ -1,0 +1,214 @@
+"""Which kernel, lengthscale and encoding: compared by cross-validation on a sample of the rows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ..._words import did_you_mean
+from ...features.for_kernel import features_for, has_features
+from ...kernels import NNGP, NTK, ArcCosine, Gaussian, Kernel, Laplace, Matern
+from ..report import AS_ASKED
+
+#: Kernels by name; "rbf" is scikit-learn's name of the Gaussian kernel.
+NAMES: dict[str, type[Kernel]] = {
+    "gaussian": Gaussian,
+    "rbf": Gaussian,
+    "laplace": Laplace,
+    "matern": Matern,
+    "arccosine": ArcCosine,
+    "nngp": NNGP,
+    "ntk": NTK,
+}
+#: Zonal kernels, which need a constant column to tell rows of different lengths apart.
+ANGULAR = (ArcCosine, NNGP, NTK)
+#: What is tried when no kernel is given.
+FAMILIES = ("gaussian", "matern", "laplace")
+#: Rows and features that kernels are compared with.
+PILOT_ROWS, PILOT_COMPONENTS = 4096, 512
+#: How far a lengthscale may be from the median distance, and the gain worth a step there.
+FACTORS, GAIN = (2.0**-5, 2.0**3), 0.002
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A kernel and the encoding it is tried with."""
+
+    kernel: Kernel
+    scaling: str
+    constant: float | None = None
+
+
+class Pilot:
+    """Compares kernels by cross-validation on a sample of the rows.
+
+    Parameters
+    ----------
+    learn : callable or None
+        Called as ``learn(features, rows)``, returns a ridge machine that has learnt from the
+        sample. ``None`` if the sample cannot tell kernels apart: then all are equally good.
+    encode : callable
+        Called as ``encode(scaling, constant)``, returns the sample's rows as numbers.
+    n_components : int or None
+        Features that the machine will have; no more are compared.
+    seed : int
+        Of the random features.
+    """
+
+    def __init__(
+        self,
+        learn: Callable[[Any, Any], Any] | None,
+        encode: Callable[[str, float | None], Any],
+        n_components: int | None,
+        seed: int,
+    ) -> None:
+        self._learn, self._encode = learn, encode
+        self._most = min(PILOT_COMPONENTS, n_components or PILOT_COMPONENTS)
+        self._seed = seed
+        self._rows: dict[tuple[str, float | None], Any] = {}
+        self._errors: dict[tuple[str, str, float | None], float] = {}
+
+    @property
+    def n_tried(self) -> int:
+        """How many kernels were compared."""
+        return len(self._errors)
+
+    def rows(self, scaling: str, constant: float | None = None) -> Any:
+        """Return the encoded rows of the sample."""
+        key = scaling, constant
+        if key not in self._rows:
+            self._rows = {key: self._encode(scaling, constant)}
+        return self._rows[key]
+
+    def error(self, candidate: Candidate) -> float:
+        """Return the squared error of held-out rows, as a share of the targets' variance."""
+        if self._learn is None:
+            return 0.0
+        key = repr(candidate.kernel), candidate.scaling, candidate.constant
+        if key not in self._errors:
+            X = self.rows(candidate.scaling, candidate.constant)
+            size = int(min(self._most, max(32, X.shape[0] // 4)))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                machine = self._learn(features_for(candidate.kernel, size, self._seed), X)
+            self._errors[key] = machine.expected_error()
+        return self._errors[key]
+
+    def best_scale(
+        self, make: Callable[[float], Candidate], start: float = 1.0
+    ) -> tuple[Candidate, float]:
+        """Return the best candidate ``make(factor)``, climbing from ``start`` by factors."""
+        factor, best = start, self.error(make(start))
+        for step in (2.0, 2.0**0.5):
+            for direction in (1 / step, step):
+                moved = False
+                while FACTORS[0] <= factor * direction <= FACTORS[1]:
+                    error = self.error(make(factor * direction))
+                    if error > (1 - GAIN) * best:
+                        break
+                    factor, best, moved = factor * direction, error, True
+                if moved:
+                    break
+        return make(factor), best
+
+
+def named_kernel(name: str, **parameters: Any) -> Kernel:
+    """Return the kernel that a name stands for.
+
+    Examples
+    --------
+    >>> named_kernel("rbf")
+    Gaussian()
+    """
+    if name not in NAMES:
+        hint = did_you_mean(name, NAMES, f"known are {', '.join(sorted(NAMES))}.")
+        raise ValueError(f"kernel={name!r} is not the name of a kernel; {hint}")
+    return NAMES[name](**parameters)
+
+
+def choose_kernel(
+    kernel: Kernel | str | None, pilot: Pilot, scalings: list[str], constant_free: bool = True
+) -> tuple[Candidate, str]:
+    """Return the kernel with its encoding, and why: from what was asked for and the pilot.
+
+    Parameters
+    ----------
+    kernel : Kernel, str or None
+        What was asked for.
+    pilot : Pilot
+        Who compares.
+    scalings : list of str
+        Encodings to try.
+    constant_free : bool, default=True
+        Whether a constant column may be added for zonal kernels.
+    """
+    if isinstance(kernel, Kernel):
+        if constant_free and isinstance(kernel, ANGULAR):
+            best, _ = _best_constant(kernel, pilot, scalings[0])
+            return best, _explanation(best, pilot, AS_ASKED)
+        reason = AS_ASKED
+        if kernel.needs_data():
+            rows = pilot.rows(scalings[0])
+            kernel = kernel.fitted_to(rows)
+            reason += f", its lengthscale from {rows.shape[0]:,} rows"
+        return Candidate(kernel, scalings[0]), reason
+    found: list[tuple[Candidate, float]] = []
+    for number, name in enumerate(FAMILIES if kernel is None else (kernel,)):
+        best = min(found, key=_error_of)[0] if found else None
+        encodings = scalings if number == 0 or best is None else [best.scaling]
+        found += [
+            _best_of_family(named_kernel(name), pilot, scaling, constant_free)
+            for scaling in encodings
+        ]
+    chosen = min(found, key=_error_of)[0]
+    if kernel is not None:
+        return chosen, _explanation(chosen, pilot, AS_ASKED)
+    untried = "the default, as there are too few rows (or targets) to compare kernels on"
+    tried = f" ({', '.join(name.title() for name in FAMILIES)})"
+    return chosen, _explanation(chosen, pilot, untried, tried)
+
+
+def _error_of(found: tuple[Candidate, float]) -> float:
+    return found[1]
+
+
+def _explanation(best: Candidate, pilot: Pilot, untried: str, tried: str = "") -> str:
+    """Return why a candidate was taken; ``untried`` if there was no comparison."""
+    if pilot.n_tried == 0:
+        return untried
+    n_rows = pilot.rows(best.scaling, best.constant).shape[0]
+    what = "constants" if best.constant else "lengthscales"
+    reason = f"the best on {n_rows:,} rows of {pilot.n_tried} {what}{tried}"
+    return reason + (", columns scaled alike" if best.scaling == "common" else "")
+
+
+def _best_of_family(
+    kernel: Kernel, pilot: Pilot, scaling: str, constant_free: bool
+) -> tuple[Candidate, float]:
+    if "lengthscale" not in kernel.get_params(deep=False):
+        if constant_free and isinstance(kernel, ANGULAR):
+            return _best_constant(kernel, pilot, scaling)
+        return Candidate(kernel, scaling), np.inf
+    median = kernel.set_params(lengthscale="median").fitted_to(pilot.rows(scaling)).lengthscale
+
+    def make(factor: float) -> Candidate:
+        return Candidate(clone(kernel).set_params(lengthscale=float(median * factor)), scaling)
+
+    return pilot.best_scale(make, 0.5)
+
+
+def _best_constant(kernel: Kernel, pilot: Pilot, scaling: str) -> tuple[Candidate, float]:
+    """Return a zonal kernel with the constant column that suits it best."""
+    X = pilot.rows(scaling)
+    squares = X.multiply(X).sum() if hasattr(X, "multiply") else (X * X).sum()
+    length = max(float(squares / X.shape[0]) ** 0.5, 1e-6)
+
+    def make(factor: float) -> Candidate:
+        return Candidate(kernel, scaling, float(length * factor))
+
+    return pilot.best_scale(make) if has_features(kernel) else (make(1.0), np.inf)

@@ -1,0 +1,95 @@
+"""Exact kernel or features, and how many: from the rows, the memory budget and what was asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..._registry import storable
+from ...engine.config import settings
+from ...solvers.cost import COMPONENTS, EXACT_ROWS, exact_memory, features_memory
+from ..report import AS_ASKED
+
+#: Features where there are many rows and memory for it.
+MANY_COMPONENTS, MANY_ROWS = 4096, 100_000
+#: The fewest features to fall back to.
+FEWEST = 64
+
+
+@storable
+@dataclass(frozen=True)
+class Method:
+    """Exact kernel or features, how many, why, and the bytes it takes."""
+
+    name: str
+    n_components: int | None
+    reason: str
+    memory: int
+
+
+def choose_method(
+    n_rows: int | None, n_components: Any, approximation: str, featured: bool
+) -> Method:
+    """Return exact or features, from the rows, the memory budget and what was asked for.
+
+    Parameters
+    ----------
+    n_rows : int or None
+        Rows to learn from; ``None`` if they are not known beforehand.
+    n_components : int or "auto"
+        Features that were asked for.
+    approximation : {"auto", "exact", "features"}
+        What was asked for.
+    featured : bool
+        Whether there is a feature map for the kernel.
+
+    Examples
+    --------
+    >>> choose_method(1000, "auto", "auto", featured=True).name
+    'exact'
+    >>> choose_method(50_000, "auto", "auto", featured=True).n_components
+    2048
+    """
+    budget = settings().memory
+    if approximation == "features" or (n_components != "auto" and approximation == "auto"):
+        if not featured:
+            raise ValueError(
+                "There is no feature map for this kernel (sums and products have none); use "
+                "approximation='exact', or another kernel."
+            )
+        return _features(n_rows, n_components, AS_ASKED)
+    need = 0 if n_rows is None else exact_memory(n_rows)
+    if approximation == "exact":
+        return Method("exact", None, AS_ASKED, need)
+    if n_rows is None:
+        if featured:
+            return _features(None, n_components, "the number of rows is not known beforehand")
+        return Method("exact", None, "there is no feature map for this kernel", need)
+    if n_rows <= EXACT_ROWS and need <= budget:
+        return Method("exact", None, f"{n_rows:,} rows cost no more than features would", need)
+    if featured:
+        why = f"{n_rows:,} rows are more than {EXACT_ROWS:,}"
+        if n_rows <= EXACT_ROWS:
+            why = "the memory budget is too small"
+        return _features(n_rows, n_components, f"{why}; an exact kernel needs {need / 1e9:.3g} GB")
+    if need > budget:
+        raise ValueError(
+            f"An exact kernel of {n_rows:,} rows needs about {need / 1e9:.3g} GB, more than the "
+            f"budget of {budget / 1e9:g} GB, and there is no feature map for this kernel; use "
+            "kernel='gaussian', fewer rows, or a larger memory budget, mercer.config(memory=...)."
+        )
+    return Method("exact", None, "there is no feature map for this kernel", need)
+
+
+def _features(n_rows: int | None, n_components: Any, why: str) -> Method:
+    if n_components != "auto":
+        return Method("features", int(n_components), why, features_memory(int(n_components)))
+    size = MANY_COMPONENTS if n_rows is not None and n_rows >= MANY_ROWS else COMPONENTS
+    while n_rows is not None and size > n_rows / 2 and size > FEWEST:
+        size //= 2
+    wanted, budget = size, settings().memory
+    while features_memory(size) > budget and size > FEWEST:
+        size //= 2
+    if size < wanted:
+        why += f", and {budget / 1e9:g} GB of memory allow {size:,} features"
+    return Method("features", size, why, features_memory(size))

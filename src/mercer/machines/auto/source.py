@@ -1,0 +1,103 @@
+"""Raw rows with checked targets, in blocks: from rows at hand, or from a stream."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..._sklearn import check_columns
+from ...engine.streams import Block, as_weights, from_stream, learning_rows, sliced
+from ..targets import Targets
+
+#: Columns that an encoded row may take beside its own.
+ENCODED = 512
+
+
+class Source(Protocol):
+    """Blocks of raw rows, to be iterated as often as needed."""
+
+    def preview(self) -> tuple[Iterable[Block], Iterable[Block], bool]:
+        """Return blocks to look at first, blocks to learn from, and whether they are the same."""
+        ...
+
+
+class RowsAtHand:
+    """Rows that are all there, as blocks.
+
+    Parameters
+    ----------
+    X : data frame or array
+        The rows.
+    y, sample_weight : arrays or None
+        Targets and sample weights.
+    targets : Targets
+        Who checks them.
+    owner : estimator
+        Whose ``n_features_in_`` and ``feature_names_in_`` to set.
+    """
+
+    def __init__(self, X: Any, y: Any, sample_weight: Any, targets: Targets, owner: Any) -> None:
+        X = check_columns(X, owner=owner, reset=True)
+        checked = targets.check(y, X.shape[0])
+        weights = as_weights(sample_weight, X.shape[0])
+        if weights is not None and not weights.any():
+            raise ValueError("sample_weight is zero for every row; at least one must not be.")
+        self._parts = X, checked, weights, learning_rows(X.shape[1] + ENCODED, 8)
+
+    def preview(self) -> tuple[Iterable[Block], Iterable[Block], bool]:
+        """Return the rows, twice."""
+        return self, self, True
+
+    def __iter__(self) -> Iterator[Block]:
+        return sliced(*self._parts)
+
+
+class StreamOfBlocks:
+    """A stream of blocks; an iterator can be looked at once.
+
+    Parameters
+    ----------
+    stream : iterable of (X, y) or (X, y, sample_weight)
+        The blocks.
+    targets : Targets
+        Who checks theirs.
+    """
+
+    def __init__(self, stream: Iterable[Any], targets: Targets) -> None:
+        self._stream, self._targets = raw_blocks(stream), targets
+
+    def preview(self) -> tuple[Iterable[Block], Iterable[Block], bool]:
+        """Return all blocks, or the first one of those that can be seen once."""
+        if not isinstance(self._stream, Iterator):
+            return self, self, True
+        blocks = iter(self)
+        first = next(blocks)
+        warnings.warn(
+            "A stream that can be read once only: columns, kernel and lengthscale are fitted on "
+            f"its first block only ({first.X.shape[0]} rows); give a list of blocks or a "
+            "TableStream to have them from all rows.",
+            UserWarning,
+            stacklevel=6,
+        )
+        return [first], chain([first], blocks), False
+
+    def __iter__(self) -> Iterator[Block]:
+        for X, y, weights in from_stream(self._stream):
+            X = X if hasattr(X, "shape") else np.asarray(X)
+            checked = self._targets.check(y, X.shape[0])
+            yield Block(X, checked, as_weights(weights, X.shape[0]))
+
+
+def raw_blocks(stream: Iterable[Any]) -> Iterable[Any]:
+    """Return blocks with their columns as they are: tables on disk offer them.
+
+    Examples
+    --------
+    >>> raw_blocks([1, 2])
+    [1, 2]
+    """
+    return stream.tables() if hasattr(stream, "tables") else stream

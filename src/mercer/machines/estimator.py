@@ -1,0 +1,103 @@
+"""What all machines share as estimators: one state, parameters of the ridge, and a fresh fit."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from .._sklearn import BaseEstimator, Interval
+
+#: Constraints of ``alpha`` wherever it is a parameter.
+ALPHA: list[Any] = [Interval(Real, 0, None, closed="neither"), "array-like", None]
+#: Predictions of shape (n_rows, n_targets), and their variances if they were asked for.
+Values = tuple[np.ndarray, np.ndarray | None]
+#: What a fit sets beside the state.
+SET_BY_FIT = ("n_features_in_", "feature_names_in_", "_state")
+
+
+class Machine(BaseEstimator):
+    """An estimator whose fitted state is one object, ``None`` before it is fitted."""
+
+    _state: Any = None
+
+    @abstractmethod
+    def raw_predict(self, X: Any, with_variance: bool = False) -> Values:
+        """Return predictions before they are decoded, and their variances.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The rows.
+        with_variance : bool, default=False
+            Whether variances of new observations are wanted.
+
+        Returns
+        -------
+        values : array of shape (n_samples, n_targets)
+            In the unit of expanded targets: numbers, or a decision for every class.
+        variances : array of the same shape, or None
+        """
+
+    @property
+    @abstractmethod
+    def targets_(self) -> Any:
+        """What is known of the targets."""
+
+    @property
+    def probability_scale_(self) -> float:
+        """The scale of the softmax of a classifier, calibrated on held-out rows."""
+        raise AttributeError(f"{type(self).__name__} has no probabilities.")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._state is not None
+
+    def _fitted(self) -> Any:
+        """Return the state, or say that there is none."""
+        if self._state is None:
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
+                "appropriate arguments before using this estimator."
+            )
+        return self._state
+
+
+def adopt(machine: Any, fresh: Any) -> Any:
+    """Return a machine with what it had learnt replaced by what a fresh one has learnt.
+
+    Examples
+    --------
+    >>> from mercer import FeatureRidge
+    >>> model = adopt(FeatureRidge(), FeatureRidge().fit(np.eye(2), [0.0, 1.0]))
+    >>> model.n_features_in_
+    2
+    """
+    for name in SET_BY_FIT:
+        machine.__dict__.pop(name, None)
+        if name in fresh.__dict__:
+            setattr(machine, name, fresh.__dict__[name])
+    return machine
+
+
+def checked_alpha(alpha: Any) -> Any:
+    """Return the ridge parameter, or candidates for it as an array of positive numbers.
+
+    Examples
+    --------
+    >>> checked_alpha([0.1, 1])
+    array([0.1, 1. ])
+    """
+    if alpha is None or np.ndim(alpha) == 0:
+        return alpha
+    found = np.asarray(alpha, dtype=float)
+    if found.ndim != 1 or found.size == 0 or not (found > 0).all():
+        raise ValueError(f"alpha must hold positive numbers, got {alpha!r}.")
+    return found
+
+
+def shown_alpha(alpha: np.ndarray, per_target: bool) -> float | np.ndarray:
+    """Return the ridge parameter as users see it: one for all targets, or one for each."""
+    return alpha if per_target else float(alpha[0])

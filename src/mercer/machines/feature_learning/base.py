@@ -1,0 +1,391 @@
+"""The frame of feature-learning machines: which columns, or directions, matter."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Iterator
+from itertools import repeat
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import TransformerMixin, clone
+
+from ..._random import Stream, seed_of, stored_random_state
+from ..._sklearn import RANDOM_STATE, Interval, StrOptions, check_rows, fit_context
+from ...engine.progress import Job
+from ...engine.sample import RowSample
+from ...engine.streams import Block, as_weights, learning_rows, sliced, stream_names
+from ...engine.threads import allowed_threads
+from ...kernels import Kernel
+from ..estimator import ALPHA, adopt
+from ..report import shortened
+from ..targets import LabelTargets, Targets
+from .batches import PROBED, fresh_blocks, landmark_rows, probed, repeated
+from .choices import choose_alphas, choose_kernel, choose_solver
+from .data import Rows, Scales, Standardized, dense_block, scales_of, size_of
+from .loop import Iterate, iterate, learnt_from_all
+from .report import NAMED, LearnerReport
+from .state import LearnerState, LearntAttributes
+from .steps import ExactStep, Fit, FourierStep, NystromStep, Step
+from .weights import Rule, Weights
+
+#: Rows from which on some can be held out.
+ENOUGH_ROWS = 50
+
+CONSTRAINTS: dict[str, list[Any]] = {
+    "kernel": [Kernel, None],
+    "mixing": [Interval(Real, 0, 1, closed="both")],
+    "safeguard": [Interval(Real, 0, None, closed="neither")],
+    "n_iterations": [Interval(Integral, 0, None, closed="left"), None],
+    "alpha": ALPHA,
+    "negative": [StrOptions({"clip", "shift"})],
+    "solver": [StrOptions({"auto", "exact", "features", "nystrom"})],
+    "n_components": [Interval(Integral, 1, None, closed="left")],
+    "fresh": ["boolean"],
+    "batch_size": [Interval(Integral, 2, None, closed="left"), None],
+    "patience": [Interval(Integral, 1, None, closed="left"), None],
+    "validation_fraction": [
+        Interval(Real, 0, 1, closed="neither"),
+        StrOptions({"auto"}),
+        None,
+    ],
+    "standardize": ["boolean"],
+    "warm_start": ["boolean"],
+    "verbose": [Interval(Integral, 0, None, closed="left"), "boolean"],
+    "random_state": RANDOM_STATE,
+}
+
+
+class FeatureLearner(TransformerMixin, LearntAttributes):
+    """The loop of :class:`IRKMRegressor` and its like; a subclass knows targets and weights."""
+
+    _parameter_constraints: dict[str, list[Any]] = CONSTRAINTS
+    #: Iterations by default, and the share of rows that is held out.
+    _iterations: int = 10
+    _share: float | None = None
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        *,
+        mixing: float = 0.5,
+        safeguard: float = 3e-3,
+        n_iterations: int | None = None,
+        alpha: Any = None,
+        negative: str = "clip",
+        solver: str = "auto",
+        n_components: int = 2048,
+        fresh: bool = False,
+        batch_size: int | None = None,
+        patience: int | None = 5,
+        validation_fraction: Any = "auto",
+        standardize: bool = True,
+        warm_start: bool = False,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.mixing = mixing
+        self.safeguard = safeguard
+        self.n_iterations = n_iterations
+        self.alpha = alpha
+        self.negative = negative
+        self.solver = solver
+        self.n_components = n_components
+        self.fresh = fresh
+        self.batch_size = batch_size
+        self.patience = patience
+        self.validation_fraction = validation_fraction
+        self.standardize = standardize
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.random_state = random_state
+
+    @abstractmethod
+    def _new_targets(self) -> Targets:
+        """Return targets of which nothing is known yet."""
+
+    @abstractmethod
+    def _equal_weights(self, n_features: int) -> Weights:
+        """Return the weights before anything is known."""
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn weights and a function.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features), a list of blocks, or a sampler
+            Rows; or blocks ``(X, y)`` that can be read again; or with ``fresh=True`` what
+            gives fresh rows.
+        y : array of shape (n_samples,) or (n_samples, n_targets)
+            Targets, or labels; ``None`` where X brings them.
+        sample_weight : array of shape (n_samples,), default=None
+            Sample weights; a row is held out whole, whatever its weight.
+
+        Returns
+        -------
+        self
+        """
+        # Only a fit that succeeds replaces what was learnt before.
+        fresh = clone(self)
+        before = self._state if self.warm_start else None
+        names = getattr(self, "feature_names_in_", None)
+        with Job(type(self).__name__, ["columns", "iterations"], verbose=int(self.verbose)) as job:
+            fresh._learn(X, y, sample_weight, seed_of(self.random_state), (before, names), job)
+        return adopt(self, fresh)
+
+    def _steps(self) -> int:
+        """Return how often weights are updated, at most."""
+        return self._iterations if self.n_iterations is None else self.n_iterations
+
+    @allowed_threads()
+    def _learn(
+        self, X: Any, y: Any, sample_weight: Any, seed: int, before: tuple[Any, Any], job: Job
+    ) -> None:
+        """Run the loop on rows, a stream, or what gives fresh rows."""
+        start = time.perf_counter()
+        stream, names, targets = Stream(seed), stream_names(X), self._new_targets()
+        source: Iterator[Rows] | None = None
+
+        def check(block: Block, first: bool, streaming: bool) -> Rows:
+            return self._checked(block, targets, first, streaming)
+
+        with job.stage("columns"):
+            if self.fresh:
+                options = self._steps(), self.batch_size, stream.child("fresh")
+                source = fresh_blocks(X, y, sample_weight, check, *options)
+                blocks = _known(next(source))
+            else:
+                blocks = repeated(X, y, sample_weight, check)
+            sample = RowSample(self.n_components + PROBED, stream.child("landmarks"))
+            scales, *size = scales_of(blocks(), self.standardize, sample)
+        if self.fresh and not scales.n_varying:
+            raise ValueError(
+                "The targets of the first fresh rows are all equal, and their scale is that of all "
+                "others: let the first block, or batch_size, be larger."
+            )
+        weights = self._equal_weights(self.n_features_in_)
+        if before[0] is not None:
+            weights = self._resumed(*before, scales, names)
+        whole = Standardized(blocks, scales, *size)
+        if whole.n_rows < 2:
+            raise ValueError(
+                f"At least two rows are needed, but n_samples={whole.n_rows} have weight."
+            )
+        share, data, held = self._parts(whole, stream.child("aside"))
+        fit, kernel, about = self._step_of(whole, scales, sample, stream.seed)
+        rule = Rule(self.mixing, self.safeguard, self.negative)
+        batches = repeat(data) if source is None else _batches(data, source, scales)
+
+        def update(weights: Any, result: Fit) -> Weights:
+            return weights.updated(result.E, result.D, rule) if scales.n_varying else weights
+
+        with job.stage("iterations") as stage:
+            steps = self._steps()
+            best, history = iterate(fit, weights, batches, held, update, steps, self.patience)
+            if held is not None:
+                best = learnt_from_all(fit, whole, best)
+            stage.note(f"iteration {best.step} of {len(history) - 1} kept")
+        if names is not None:
+            # Not before: the blocks themselves have none.
+            self.feature_names_in_ = names
+        probe = scales.rows(probed(sample, fit.n_components))
+        score, scale = self._expected(best.result, targets, scales)
+        how = "leave-one-out" if about["solver"] == "exact" else "generalised cross-validation"
+        report = LearnerReport(
+            n_rows=whole.n_rows,
+            n_columns=self.n_features_in_,
+            n_components=fit.n_components,
+            iteration=best.step,
+            n_iterations=len(history) - 1,
+            importances=self._largest(best),
+            alpha=best.result.alpha,
+            score_name=targets.score_name,
+            score=score,
+            score_reason=how if share is None else f"{share:.0%} of the rows held out",
+            error=best.result.error,
+            plain_error=history[0]["error"],
+            approximation_error=fit.approximation_error(probe, best.weights),
+            seconds=time.perf_counter() - start,
+            **about,
+        )
+        self._state = LearnerState(
+            seed=seed,
+            targets=targets,
+            scales=scales,
+            standardized=self.standardize,
+            weights=best.weights,
+            function=best.result.function,
+            kernel=kernel,
+            solver=report.solver,
+            solver_reason=report.solver_reason,
+            alpha=best.result.alpha,
+            error=best.result.error,
+            best_iteration=best.step,
+            history=history,
+            validation_fraction=share,
+            probability_scale=scale,
+            report=report,
+        )
+
+    def _resumed(self, before: LearnerState, known: Any, scales: Scales, names: Any) -> Weights:
+        """Return the weights to begin with; their columns keep the scales that they had."""
+        names = getattr(self, "feature_names_in_", names)
+        if len(before.scales.center) != self.n_features_in_ or not np.array_equal(known, names):
+            raise ValueError(
+                "warm_start=True resumes from the columns of the last fit, but X has others, or in "
+                "another order; use warm_start=False."
+            )
+        if before.standardized != self.standardize:
+            raise ValueError(
+                f"warm_start=True resumes with standardize={before.standardized}; use "
+                "warm_start=False to change it."
+            )
+        scales.keep_columns(before.scales)
+        return before.weights
+
+    def _parts(
+        self, whole: Standardized, stream: Stream
+    ) -> tuple[float | None, Standardized, Standardized | None]:
+        """Return the share that is held out, the rows to learn from, and the held-out rows."""
+        share = self.validation_fraction
+        if share == "auto":
+            enough = self._steps() and not self.fresh and whole.n_rows >= ENOUGH_ROWS
+            share = self._share if enough else None
+        if share is None:
+            return None, whole, None
+        if self.fresh:
+            raise ValueError(
+                "validation_fraction must be None with fresh=True: the leave-one-out error of "
+                "fresh rows needs no others."
+            )
+        data, held = whole.parts(share, stream)
+        if min(data.n_rows, held.n_rows) < 2:
+            raise ValueError(
+                f"validation_fraction={share} leaves {data.n_rows} rows to learn from and holds "
+                f"{held.n_rows} out; both must be two at least: give more rows, or "
+                "validation_fraction=None."
+            )
+        return share, data, held
+
+    def _step_of(
+        self, data: Standardized, scales: Scales, sample: RowSample, seed: int
+    ) -> tuple[Step, Kernel, dict[str, str]]:
+        """Return what does a step, the kernel, and what a report says of them."""
+        kernel, why = choose_kernel(self.kernel, scales)
+        solver, size, reason = choose_solver(self.solver, self.n_components, data.n_rows, kernel)
+        alphas, how = choose_alphas(self.alpha, kernel, scales, solver)
+        about = {
+            "kernel": shortened(repr(kernel)),
+            "kernel_reason": why,
+            "solver": solver,
+            "solver_reason": reason,
+            "alpha_reason": how,
+        }
+        if size is None or solver == "exact":
+            return ExactStep(kernel, alphas), kernel, about
+        if solver == "features":
+            return FourierStep(kernel, alphas, self.n_features_in_, size, seed), kernel, about
+        landmarks = scales.rows(landmark_rows(sample, size, data.n_rows))
+        return NystromStep(kernel, alphas, landmarks.astype(float)), kernel, about
+
+    def _expected(self, result: Fit, targets: Targets, scales: Scales) -> tuple[float, float]:
+        """Return the score to expect on new rows, and the scale of probabilities."""
+        if not isinstance(targets, LabelTargets):
+            return 1 - result.error, 1.0
+        held_out = result.held_out._replace(
+            predicted=scales.original(result.held_out.predicted),
+            targets=scales.original(result.held_out.targets),
+        )
+        return held_out.accuracy(), held_out.scale()
+
+    def _largest(self, best: Iterate) -> dict[str, float]:
+        """Return the names and shares of the most important columns."""
+        names, shares = getattr(self, "feature_names_in_", None), best.weights.importances()
+        order = np.argsort(-shares, kind="stable")[:NAMED]
+        return {f"x{k}" if names is None else str(names[k]): float(shares[k]) for k in order}
+
+    def _checked(self, block: Block, targets: Targets, first: bool, streaming: bool) -> Rows:
+        X = check_rows(block.X, owner=self, reset=first)
+        checked = targets.check(block.y, X.shape[0])
+        if first:
+            targets.observe(checked)
+        encoded = targets.encode(checked)
+        counts = as_weights(block.weights, X.shape[0])
+        weights = targets.weights(encoded, counts, whole=not streaming)
+        return Rows(X, targets.expand(encoded), weights, counts)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return rows with the columns (or directions) weighted as they were learnt.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        rows : array of shape (n_samples, n_features)
+            Standardised and reweighted: distances between them are those of the machine.
+        """
+        return np.concatenate(list(self._reweighted(X)))
+
+    def _reweighted(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield blocks of rows as the kernel sees them."""
+        state = self._fitted()
+        X = check_rows(X, owner=self)
+        for block in sliced(X, np.empty(X.shape[0]), None, learning_rows(2 * X.shape[1], 8)):
+            yield state.weights.reweighted(state.scales.rows(dense_block(block.X)))
+
+    def raw_predict(
+        self, X: Any, with_variance: bool = False
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return predictions of shape (n_rows, n_targets), and their variances."""
+        state = self._fitted()
+        blocks = [rows.astype(float) for rows in self._reweighted(X)]
+        values = state.scales.original(np.concatenate([state.function(b) for b in blocks]))
+        if not with_variance:
+            return values, None
+        variances = np.concatenate([state.function.variances(block) for block in blocks])
+        return values, variances * state.scales.target_scale**2
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the reweighted columns.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        names : array of str
+        """
+        self._fitted()
+        name = type(self).__name__.lower()
+        return np.asarray([f"{name}{k}" for k in range(self.n_features_in_)], dtype=object)
+
+    def __mercer_state__(self, compact: bool) -> dict[str, Any]:
+        """Return what a model file holds, where a generator is the seed it has given."""
+        state = dict(self.__dict__)
+        if self._state is not None:
+            state["random_state"] = stored_random_state(self.random_state, self._state.seed)
+        return state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _known(block: Rows) -> Any:
+    return lambda: iter([block])
+
+
+def _batches(first: Standardized, source: Iterator[Rows], scales: Scales) -> Iterator[Standardized]:
+    """Yield the rows of every iteration."""
+    yield first
+    for block in source:
+        yield Standardized(_known(block), scales, *size_of([block]))

@@ -1,0 +1,117 @@
+"""What feature-learning machines choose by themselves: kernel, ridge parameters, solver."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._sklearn import checked
+from ...engine.config import settings
+from ...kernels import Gaussian, Kernel, Laplace
+from ...kernels.derivatives import has_slopes
+from ...solvers.cost import EXACT_ROWS
+from ..estimator import checked_alpha
+from ..report import AS_ASKED, CRITERIA
+from .data import Scales
+
+#: Arrays of the size of the kernel matrix that an exact step holds.
+COPIES = 4
+#: Arrays of the size of the sums of products of features, while they are solved.
+SUMS_COPIES = 6
+#: Candidates for the ridge parameter, for kernels that are 1 at distance 0. A larger one would
+#: smooth away the traces of columns that only interact, as long as nothing else is learnt.
+ALPHAS = np.logspace(-6, 0, 7)
+
+
+def choose_kernel(kernel: Kernel | None, scales: Scales) -> tuple[Kernel, str]:
+    """Return the kernel of reweighted rows, and why it is that one.
+
+    Parameters
+    ----------
+    kernel : Kernel or None
+        What was asked for.
+    scales : Scales
+        Of the rows.
+    """
+    if kernel is None:
+        total = float(np.sqrt(np.sum(scales.deviation**2)))
+        return Laplace(total if total > 0 else 1.0), "as wide as typical rows are long"
+    kernel = checked(kernel)
+    if kernel.needs_data():
+        raise ValueError(
+            f"kernel={kernel!r} takes its lengthscale from data; give a number (rows are "
+            "standardised, so that √d is a typical one), or None for that."
+        )
+    if not has_slopes(kernel):
+        raise ValueError(
+            f"kernel={kernel!r} has no known derivatives; use Laplace, Gaussian, Matern, "
+            "Exponential, Polynomial or NTK."
+        )
+    return kernel, AS_ASKED
+
+
+def choose_alphas(
+    alpha: Any, kernel: Kernel, scales: Scales, solver: str
+) -> tuple[np.ndarray, str]:
+    """Return candidates for the ridge parameter, and how one of them is chosen.
+
+    Parameters
+    ----------
+    alpha : float, array of floats or None
+        What was asked for.
+    kernel : Kernel
+        The kernel; its value at a typical row is the unit.
+    scales : Scales
+        Of the rows.
+    solver : {"exact", "features", "nystrom"}
+        Who chooses.
+    """
+    how = CRITERIA["loo" if solver == "exact" else "gcv"]
+    if alpha is not None:
+        given = np.atleast_1d(checked_alpha(alpha)).astype(float)
+        return given, AS_ASKED if len(given) == 1 else f"{how} over your {len(given)} candidates"
+    typical = scales.typical[None, :]
+    unit = float(kernel.diag(typical if typical.any() else np.ones_like(typical))[0])
+    return ALPHAS * unit, how
+
+
+def choose_solver(
+    solver: str, n_components: int, n_rows: int, kernel: Kernel
+) -> tuple[str, int | None, str]:
+    """Return who solves, with how many features or landmarks, and why.
+
+    Parameters
+    ----------
+    solver : {"auto", "exact", "features", "nystrom"}
+        What was asked for.
+    n_components : int
+        Features or landmarks that were asked for.
+    n_rows : int
+        Rows to learn from.
+    kernel : Kernel
+        The kernel.
+    """
+    if solver == "features" and not isinstance(kernel, Gaussian):
+        raise ValueError(
+            f"solver='features' needs a Gaussian kernel, but kernel={kernel!r}: gradients of "
+            "its random features have no finite variance; use solver='nystrom'."
+        )
+    if solver != "auto":
+        return solver, n_components, AS_ASKED
+    budget = settings().memory
+    affordable = int((budget / (8 * SUMS_COPIES)) ** 0.5)
+    # Features come in pairs.
+    size = min(n_components, max(2, affordable - affordable % 2))
+    if n_rows <= EXACT_ROWS and COPIES * 8 * n_rows**2 <= budget:
+        return "exact", None, f"{n_rows:,} rows have an affordable kernel matrix"
+    if n_rows <= size:
+        return "exact", None, f"{n_rows:,} rows cost no more than as many features"
+    why = f"{n_rows:,} rows are more than {EXACT_ROWS:,}"
+    if n_rows <= EXACT_ROWS:
+        why = f"the kernel matrix of {n_rows:,} rows does not fit the memory budget"
+    if size < n_components:
+        why += f", which allows {size:,} features"
+    if isinstance(kernel, Gaussian):
+        return "features", size, f"{why}; the kernel is Gaussian"
+    return "nystrom", size, f"{why}; random features suit the Gaussian kernel only"

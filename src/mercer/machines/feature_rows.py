@@ -1,0 +1,139 @@
+"""How rows become features: a fitted transformer, or the columns as they are."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from .._array import floating_name, is_sparse, to_numpy
+from .._random import Stream
+from .._registry import storable
+from .._sklearn import check_rows
+from ..engine.blocks import take
+from ..engine.rows import visit_rows
+from ..engine.streams import rows_between
+from ..features import FeatureMap
+
+
+@storable
+class FeatureRows:
+    """Blocks of rows as dense float features.
+
+    Parameters
+    ----------
+    fitted : fitted transformer or None
+        What makes the features; ``None`` for the columns as they are.
+    width : int
+        Columns of the features.
+    """
+
+    def __init__(self, fitted: Any, width: int) -> None:
+        self.fitted, self.width = fitted, width
+
+    @classmethod
+    def learnt(cls, features: Any, X: Any) -> FeatureRows:
+        """Return the features of a transformer that is cloned and fitted on checked rows.
+
+        Examples
+        --------
+        >>> FeatureRows.learnt(None, np.eye(3)).width
+        3
+        """
+        if features is None:
+            fitted = None
+        elif isinstance(features, FeatureMap):
+            fitted = clone(features).fit_checked(X)
+        else:
+            fitted = clone(features).fit(X)
+        rows = cls(fitted, 0)
+        rows.width = int(rows.block(rows_between(X, 0, 1)).shape[1])
+        return rows
+
+    @property
+    def overwritable(self) -> bool:
+        """Whether blocks are ours alone; another transformer may hand out views of the input."""
+        return isinstance(self.fitted, FeatureMap)
+
+    def block(self, X: Any) -> np.ndarray:
+        """Return the features of a block of checked rows as a dense NumPy array of floats."""
+        if self.fitted is None:
+            Z = take(X, 0, X.shape[0], floating_name(X))
+        elif isinstance(self.fitted, FeatureMap):
+            Z = self.fitted.transform_checked(X)
+        else:
+            Z = self.fitted.transform(X)
+        if is_sparse(Z):
+            Z = Z.toarray()
+        elif hasattr(Z, "to_numpy"):
+            Z = Z.to_numpy()
+        Z = to_numpy(Z)
+        return Z if Z.dtype in (np.float32, np.float64) else Z.astype(float)
+
+
+def checked_rows(X: Any, features: Any, *, owner: Any, reset: bool) -> Any:
+    """Return rows that can be sliced; a transformer of another library checks its own.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame
+        The rows.
+    features : transformer or None
+        What they go into.
+    owner : estimator
+        Whose ``n_features_in_`` and ``feature_names_in_`` to set or to compare with.
+    reset : bool
+        Set them instead of comparing.
+    """
+    if features is None or isinstance(features, FeatureMap):
+        return check_rows(X, owner=owner, reset=reset)
+    return X if hasattr(X, "shape") else np.asarray(X)
+
+
+def refuse_non_finite(X: Any, features: Any) -> None:
+    """Look at all rows of a block before any of them is learnt."""
+    if features is None or isinstance(features, FeatureMap):
+        visit_rows(lambda block: None, X, label="checking rows")
+
+
+def warn_of_first_block(features: Any, n_rows: int) -> None:
+    """Warn if the features of a stream depend on the rows of its first block."""
+    if features is None or (isinstance(features, FeatureMap) and not features.needs_data()):
+        return
+    warnings.warn(
+        f"The features learn from data and were fitted on the first block only ({n_rows} rows); "
+        "if later blocks differ, shuffle them, or take a kernel whose lengthscale is a number, "
+        "from kernel.fitted_to(sample) for example, and RandomFourier.",
+        UserWarning,
+        stacklevel=5,
+    )
+
+
+def same_features(first: Any, second: Any) -> bool:
+    """Return whether two fitted transformers do the same.
+
+    They are tried on a few random rows; those that do not take numbers are compared whole.
+
+    Examples
+    --------
+    >>> same_features(None, None)
+    True
+    """
+    if first is None or second is None:
+        return first is second
+    width = getattr(first, "n_features_in_", None)
+    if width != getattr(second, "n_features_in_", None):
+        return False
+    if width is not None:
+        probe = Stream(0).child("probe").generator().standard_normal((3, width))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                one, other = (np.asarray(part.transform(probe)) for part in (first, second))
+            return np.array_equal(one, other)
+        except (TypeError, ValueError):
+            pass
+    return pickle.dumps(first) == pickle.dumps(second)

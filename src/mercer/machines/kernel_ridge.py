@@ -1,0 +1,329 @@
+"""Ridge regression and classification with an exact kernel: that of a Gaussian process."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from .._array import to_numpy
+from .._registry import storable
+from .._sklearn import StrOptions, check_rows, checked, fit_context
+from ..engine.streams import as_weights, is_stream, refuse_beside_stream, stream_names
+from ..engine.threads import allowed_threads
+from ..kernels import Gaussian, Kernel
+from ..solvers import Problem, Solution
+from .estimator import ALPHA, Machine, adopt, checked_alpha, shown_alpha
+from .kernel_state import KernelState, gathered_rows
+from .report import Expectation
+from .targets import LabelTargets, NumberTargets, Targets
+from .tasks import Classification, Regression
+
+CONSTRAINTS: dict[str, list[Any]] = {
+    "kernel": [Kernel, None],
+    "alpha": ALPHA,
+    "selection": [StrOptions({"gcv", "loo"})],
+    "per_target": ["boolean"],
+    "fit_intercept": ["boolean"],
+}
+
+
+class ExactKernelMachine(Machine):
+    """What :class:`KernelRidge` and :class:`KernelRidgeClassifier` share."""
+
+    _state: KernelState | None = None
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        *,
+        alpha: Any = None,
+        selection: str = "loo",
+        per_target: bool = False,
+        fit_intercept: bool = True,
+    ) -> None:
+        self.kernel = kernel
+        self.alpha = alpha
+        self.selection = selection
+        self.per_target = per_target
+        self.fit_intercept = fit_intercept
+
+    @abstractmethod
+    def _new_targets(self) -> Targets:
+        """Return targets of which nothing is known yet."""
+
+    @property
+    def targets_(self) -> Any:
+        """What is known of the targets."""
+        return self._fitted().targets
+
+    @property
+    def solution_(self) -> Solution:
+        """What the solver did."""
+        return self._fitted().solution
+
+    @property
+    def kernel_(self) -> Kernel:
+        """The kernel, its lengthscale a number."""
+        return self._fitted().kernel
+
+    @property
+    def rows_(self) -> np.ndarray:
+        """The training rows that have weight, in float64."""
+        return self._fitted().rows
+
+    @property
+    def alpha_(self) -> float | np.ndarray:
+        """The ridge parameter that was chosen."""
+        return shown_alpha(self.solution_.alpha, self.per_target)
+
+    @property
+    def noise_variance_(self) -> np.ndarray:
+        """The estimated variance of the noise, for every target."""
+        return self.solution_.noise
+
+    def expectation(self) -> Expectation:
+        """Return what to expect on new rows.
+
+        Returns
+        -------
+        expectation : Expectation
+            The score, the squared error over the variance, and how they were measured.
+        """
+        return self._fitted().expectation()
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Learn from scratch; only a fit that succeeds replaces what was learnt before."""
+        fresh = clone(self)
+        names = stream_names(X)
+        if is_stream(X):
+            refuse_beside_stream(y=y, sample_weight=sample_weight)
+            X, y, sample_weight = gathered_rows(X, fresh)
+        else:
+            X = check_rows(X, owner=fresh, reset=True)
+        if names is not None:
+            fresh.feature_names_in_ = names
+        fresh._learn(X, y, sample_weight)
+        return adopt(self, fresh)
+
+    @allowed_threads()
+    def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Learn from checked rows."""
+        alpha = checked_alpha(self.alpha)
+        kernel = checked(Gaussian("median") if self.kernel is None else self.kernel)
+        targets = self._new_targets()
+        found = targets.check(y, X.shape[0])
+        targets.observe(found)
+        encoded = targets.encode(found)
+        counts = as_weights(sample_weight, X.shape[0])
+        weights = targets.weights(encoded, counts, whole=True)
+        rows, kernel = to_numpy(X).astype(float), kernel.fitted_to(X)
+        Y = targets.expand(encoded)
+        if weights is not None:
+            if not weights.any():
+                raise ValueError("sample_weight is zero for every row; at least one must not be.")
+            known = weights > 0
+            rows, Y, weights = rows[known], Y[known], weights[known]
+            counts = None if counts is None else counts[known]
+        state = KernelState(targets, kernel, rows, weights, counts)
+        problem = Problem(alpha, self.fit_intercept, self.per_target, self.selection == "loo")
+        state.solve(Y, problem)
+        state.n_rows = int(X.shape[0])
+        self._state = state
+
+    def raw_predict(
+        self, X: Any, with_variance: bool = False
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return predictions of shape (n_rows, n_targets), and their variances."""
+        return self._fitted().values(check_rows(X, owner=self), with_variance)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+@storable
+class KernelRidge(Regression, ExactKernelMachine):
+    r"""Ridge regression with an exact kernel, with error bars and exact leave-one-out.
+
+    Minimises :math:`\|y - f - b\|^2 + \alpha \|f\|_k^2`, so that
+    :math:`f(x) = \sum_i \beta_i k(x, x_i)` with :math:`(K + \alpha) \beta = y - b`: the posterior
+    mean of a Gaussian process with kernel :math:`\sigma^2 k / \alpha` and noise
+    :math:`\sigma^2`. Memory grows with the square of the rows and time with the cube.
+
+    Parameters
+    ----------
+    kernel : Kernel, default=None
+        The kernel; ``None`` means ``Gaussian("median")``.
+    alpha : float, array of floats or None, default=None
+        The ridge parameter, candidates for it, or ``None`` for 31 candidates about the mean
+        eigenvalue of the kernel matrix.
+    selection : {"loo", "gcv"}, default="loo"
+        How to choose among candidates: exact leave-one-out or generalised cross-validation.
+    per_target : bool, default=False
+        Choose ``alpha`` for every target by itself.
+    fit_intercept : bool, default=True
+        Fit a constant, which is not penalised.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        The kernel, its lengthscale a number.
+    rows_ : array of shape (n_rows, n_features)
+        The training rows that have weight, in float64.
+    coef_ : array of shape (n_rows,) or (n_targets, n_rows)
+        The coefficients of their kernel functions.
+    intercept_ : float or array of shape (n_targets,)
+        The constant.
+    alpha_ : float or array of shape (n_targets,)
+        The ridge parameter that was chosen.
+    noise_variance_ : array of shape (n_targets,)
+        The estimated variance of the noise.
+    solution_ : Solution
+        What the solver did: scores of all candidates, degrees of freedom, condition.
+
+    See Also
+    --------
+    FeatureRidge : The same on features, for many rows.
+    KernelRegressor : Chooses kernel and method by itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import Gaussian, KernelRidge
+    >>> generator = np.random.default_rng(0)
+    >>> X = generator.uniform(0, 6, (200, 1))
+    >>> y = np.sin(X[:, 0]) + 0.1 * generator.standard_normal(200)
+    >>> model = KernelRidge(Gaussian(1.0)).fit(X, y)
+    >>> mean, std = model.predict([[2.0]], return_std=True)
+    >>> bool(abs(mean[0] - np.sin(2.0)) < 0.1), bool(abs(std[0] - 0.1) < 0.02)
+    (True, True)
+    """
+
+    _parameter_constraints = CONSTRAINTS
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from all rows.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features), or a stream
+            Rows; or blocks ``(X, y)`` or ``(X, y, sample_weight)``, which are put together.
+        y : array of shape (n_samples,) or (n_samples, n_targets)
+            Targets; ``None`` for a stream.
+        sample_weight : array of shape (n_samples,), default=None
+            Sample weights: a row of weight two counts as two rows.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _new_targets(self) -> NumberTargets:
+        return NumberTargets()
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """The coefficients of the kernel functions."""
+        coef = self.solution_.coef
+        return coef[:, 0] if self.targets_.single else coef.T
+
+    @property
+    def intercept_(self) -> float | np.ndarray:
+        """The constant."""
+        intercept = self.solution_.intercept
+        return float(intercept[0]) if self.targets_.single else intercept
+
+
+@storable
+class KernelRidgeClassifier(Classification, ExactKernelMachine):
+    """Ridge classification with an exact kernel, with calibrated probabilities.
+
+    One target for each class, +1 for its rows and -1 for the others (a single one for two
+    classes), fitted as :class:`KernelRidge` does. The scale of the softmax that gives
+    probabilities is fitted to the exact leave-one-out predictions of all rows.
+
+    Parameters
+    ----------
+    kernel : Kernel, default=None
+        The kernel; ``None`` means ``Gaussian("median")``.
+    alpha : float, array of floats or None, default=None
+        The ridge parameter, candidates for it, or ``None`` for 31 candidates.
+    selection : {"loo", "gcv"}, default="loo"
+        How to choose among candidates, as in :class:`KernelRidge`.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes; ``"balanced"`` gives every class the same total weight.
+    per_target : bool, default=False
+        Choose ``alpha`` for every class by itself.
+    fit_intercept : bool, default=True
+        Fit a constant for each class, which is not penalised.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels.
+    kernel_, rows_, alpha_, solution_
+        As in :class:`KernelRidge`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mercer import KernelRidgeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = KernelRidgeClassifier().fit(X[::2], y[::2])
+    >>> bool(model.score(X[1::2], y[1::2]) > 0.9)
+    True
+    """
+
+    _parameter_constraints = {**CONSTRAINTS, "class_weight": [dict, str, None]}
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        *,
+        alpha: Any = None,
+        selection: str = "loo",
+        class_weight: Any = None,
+        per_target: bool = False,
+        fit_intercept: bool = True,
+    ) -> None:
+        super().__init__(
+            kernel,
+            alpha=alpha,
+            selection=selection,
+            per_target=per_target,
+            fit_intercept=fit_intercept,
+        )
+        self.class_weight = class_weight
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from all rows.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features), or a stream
+            Rows; or blocks ``(X, y)`` or ``(X, y, sample_weight)``, which are put together.
+        y : array of shape (n_samples,)
+            Labels; ``None`` for a stream.
+        sample_weight : array of shape (n_samples,), default=None
+            Sample weights: a row of weight two counts as two rows.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _new_targets(self) -> LabelTargets:
+        return LabelTargets(class_weight=self.class_weight)
+
+    @property
+    def probability_scale_(self) -> float:
+        """The scale of the softmax, calibrated on held-out rows."""
+        return float(self._fitted().scale())

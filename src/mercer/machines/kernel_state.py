@@ -1,0 +1,151 @@
+"""What an exact kernel machine has learnt: its rows, their coefficients, and error bars."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .._array import to_numpy
+from .._registry import storable
+from .._sklearn import check_rows
+from ..engine.streams import as_weights, from_stream, learning_rows, sliced
+from ..kernels import Kernel
+from ..solvers import DualPosterior, Problem, Solution, solve_kernel
+from .calibration import HeldOut
+from .report import CRITERIA, Expectation
+from .targets import LabelTargets, Targets
+
+
+@storable
+class KernelState:
+    """The state of :class:`KernelRidge` and :class:`KernelRidgeClassifier`.
+
+    Parameters
+    ----------
+    targets : Targets
+        Numbers or labels.
+    kernel : Kernel
+        The kernel, its lengthscale a number.
+    rows : array of shape (n_rows, n_features)
+        The training rows that have weight, in float64.
+    weights, counts : arrays of shape (n_rows,) or None
+        Weights of the rows, class weights included, and sample weights alone.
+    """
+
+    def __init__(
+        self,
+        targets: Targets,
+        kernel: Kernel,
+        rows: np.ndarray,
+        weights: np.ndarray | None,
+        counts: np.ndarray | None,
+    ) -> None:
+        self.targets, self.kernel, self.rows = targets, kernel, rows
+        self.weights, self.counts = weights, counts
+        self.intercept = True
+        self.n_rows = len(rows)
+        self.solution: Solution
+        self._Y: np.ndarray | None = None
+        self._scale: float | None = None
+        self._posteriors: dict[float, DualPosterior] = {}
+
+    def solve(self, Y: np.ndarray, problem: Problem) -> None:
+        """Solve for expanded targets."""
+        self._Y, self.intercept = Y, problem.intercept
+        self.solution = solve_kernel(self.kernel(self.rows), Y, problem, self.weights)
+
+    def values(self, X: Any, with_variance: bool) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return predictions for checked rows, and their variances."""
+        solution = self.solution
+        values = np.empty((X.shape[0], solution.coef.shape[1]))
+        variances = np.empty_like(values) if with_variance else None
+        start = 0
+        for block in sliced(X, values, None, learning_rows(len(self.rows) + 1, 8)):
+            rows = to_numpy(block.X).astype(float)
+            stop = start + len(rows)
+            K = self.kernel(rows, self.rows)
+            values[start:stop] = K @ solution.coef + solution.intercept
+            if variances is not None:
+                own = self.kernel.diag(rows)
+                for alpha in np.unique(solution.alpha):
+                    chosen = solution.alpha == alpha
+                    form = 1 + self._posterior(float(alpha)).quadratic(K, own)
+                    variances[start:stop, chosen] = form[:, None] * solution.noise[chosen]
+            start = stop
+        return values, variances
+
+    def _posterior(self, alpha: float) -> DualPosterior:
+        """Return the posterior for one alpha, made once."""
+        if alpha not in self._posteriors:
+            K = self.kernel(self.rows)
+            self._posteriors[alpha] = DualPosterior(K, self.weights, alpha, self.intercept)
+        return self._posteriors[alpha]
+
+    def held_out(self) -> HeldOut:
+        """Return exact leave-one-out predictions of all rows."""
+        if self._Y is None or self.solution.left_out is None:
+            raise ValueError(
+                "Leave-one-out predictions were left out of this compact model; save it with "
+                "compact=False."
+            )
+        ones = np.ones(len(self._Y))
+        weights = ones if self.weights is None else self.weights
+        counts = ones if self.counts is None else self.counts
+        return HeldOut(self._Y - self.solution.left_out, self._Y, weights, counts)
+
+    def scale(self) -> float:
+        """Return the scale of the softmax of decisions, fitted once."""
+        if self._scale is None:
+            self._scale = self.held_out().scale()
+        return self._scale
+
+    def expectation(self) -> Expectation:
+        """Return what to expect on new rows, and by what criterion."""
+        held_out = self.held_out()
+        Y = held_out.targets
+        mean = np.average(Y, axis=0, weights=held_out.weights)
+        variance = np.average((Y - mean) ** 2, axis=0, weights=held_out.weights)
+        known = variance > 0
+        shares = self.solution.expected[known] / variance[known]
+        error = float(np.mean(shares)) if known.any() else 0.0
+        score, reason = 1 - error, CRITERIA[self.solution.expected_by]
+        if isinstance(self.targets, LabelTargets):
+            score, reason = held_out.accuracy(), f"leave-one-out of {len(Y):,} rows"
+        return Expectation(self.targets.score_name, score, error, reason, self.n_rows)
+
+    def __mercer_state__(self, compact: bool) -> dict[str, Any]:
+        """Return what a model file holds; if compact, no targets of the training rows."""
+        state = {**self.__dict__, "_posteriors": {}}
+        if compact:
+            if isinstance(self.targets, LabelTargets):
+                state["_scale"] = self.scale()
+            state["solution"] = replace(self.solution, left_out=None)
+            state.update(_Y=None, counts=None)
+        return state
+
+
+def gathered_rows(stream: Any, owner: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
+    """Return the rows, targets and weights of all blocks of a stream, which an exact kernel needs.
+
+    Parameters
+    ----------
+    stream : iterable of (X, y) or (X, y, sample_weight)
+        The blocks.
+    owner : estimator
+        Whose ``n_features_in_`` and ``feature_names_in_`` to set.
+    """
+    rows, targets, weights, weighted = [], [], [], False
+    for number, block in enumerate(from_stream(stream)):
+        X = to_numpy(check_rows(block.X, owner=owner, reset=number == 0)).astype(float)
+        given = as_weights(block.weights, len(X))
+        weighted = weighted or given is not None
+        rows.append(X)
+        targets.append(np.asarray(block.y))
+        weights.append(np.ones(len(X)) if given is None else given)
+    return (
+        np.concatenate(rows),
+        np.concatenate(targets),
+        np.concatenate(weights) if weighted else None,
+    )

@@ -1,0 +1,82 @@
+"""Columns of categories: which get a column of their own, and the codes of values."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from .._frame import is_missing
+
+
+def shown_categories(counts: Counter, most: int) -> tuple[list[Any], bool]:
+    """Return the categories that get a column of their own, and whether others share one.
+
+    Parameters
+    ----------
+    counts : Counter
+        How often each occurs; ``None`` is missing, and comes last.
+    most : int
+        The most columns; beyond it the rarest share the last.
+
+    Examples
+    --------
+    >>> shown_categories(Counter("aaabbc"), 2)
+    (['a'], True)
+    """
+    shown = list(counts)
+    shared = len(shown) > most
+    if shared:
+        shown = sorted(shown, key=lambda c: (-counts[c], str(c)))[: most - 1]
+    return sorted(shown, key=lambda c: (c is None, str(c))), shared
+
+
+def category_codes(
+    values: np.ndarray, shown: list[Any], shared: bool, unseen: str, label: str
+) -> np.ndarray:
+    """Return the place of each value among the categories of its column; -1 for none.
+
+    Parameters
+    ----------
+    values : array of objects
+        The column; a missing value is the category ``None``.
+    shown, shared : list, bool
+        As :func:`shown_categories` returns them; where some share a column, so do unseen ones.
+    unseen : {"warn", "error", "ignore"}
+        What to do with categories that are not known.
+    label : str
+        What to call the column in messages.
+    """
+    places = {category: place for place, category in enumerate(shown)}
+    other = len(shown) if shared else -1
+    found = [None if is_missing(value) else value for value in values.tolist()]
+    codes = np.array([places.get(value, other) for value in found], dtype=int)
+    if unseen == "ignore" or shared:
+        return codes
+    strange = Counter(found[row] for row in np.flatnonzero(codes < 0) if found[row] is not None)
+    if strange:
+        _report(strange, [c for c in shown if c is not None], unseen, label)
+    return codes
+
+
+def _report(strange: Counter, known: list[Any], unseen: str, label: str) -> None:
+    """Warn of categories that were not there when the encoder was fitted, or refuse them."""
+    first, n_others = next(iter(strange)), len(strange) - 1
+    others = f" and {n_others} more" if n_others else ""
+    n_rows = sum(strange.values())
+    some = ", ".join(repr(c) for c in known[:10]) + (", ..." if len(known) > 10 else "")
+    text = (
+        f"Column {label} holds the category {first!r}{others} in {n_rows} "
+        f"row{'s' if n_rows > 1 else ''}, not seen when the model was fitted (known: {some})"
+    )
+    if unseen == "error":
+        raise ValueError(f"{text}; correct it, or fit with TableEncoder(unseen='warn').")
+    warnings.warn(
+        f"{text}; encoded as all zeros (TableEncoder(unseen='ignore') silences this warning, "
+        "unseen='error' refuses such rows).",
+        UserWarning,
+        # From the caller of transform, which scikit-learn wraps.
+        stacklevel=7,
+    )

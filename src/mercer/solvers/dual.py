@@ -1,0 +1,336 @@
+"""Ridge regression in the space of the rows: with a kernel matrix, or with few rows of features.
+
+With K_w = W^½ K W^½ and s = W^½ 1 the scaled coefficients r and the constant b solve
+
+    (K_w + α) r = W^½ y - s b,    sᵀ r = 0,
+
+and B = A⁻¹ - A⁻¹s sᵀA⁻¹ / sᵀA⁻¹s with A = K_w + α tells everything else: r = B W^½ y, the
+residuals are α r, their degrees of freedom are α tr B, and the error of a row that is left out is
+r_i / (B_ii √w_i). All of these are sums of positive terms: nothing cancels as α becomes small, as
+1 - leverage would.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+
+from .._registry import storable
+from .posterior import cholesky
+from .problem import KNOWN, TRUSTED, Problem, Solution, choose, generalised_error
+from .ridge import Blocks, solve_ridge
+from .statistics import RidgeStatistics
+
+#: Candidates from which on one eigendecomposition costs less than a Cholesky decomposition and
+#: the inverse of its factor for each of them.
+MANY_CANDIDATES = 9
+EPSILON = float(np.finfo(float).eps)
+
+
+class _At(NamedTuple):
+    """What is known at one alpha: r, b, the diagonal of B."""
+
+    r: np.ndarray
+    b: np.ndarray
+    B: np.ndarray
+
+
+class _System:
+    """The scaled system of rows that have weight."""
+
+    def __init__(self, K: np.ndarray, Y: np.ndarray, weights: np.ndarray | None, intercept: bool):
+        n = len(K)
+        self.n_rows, self.intercept = n, intercept
+        self.weight = float(n) if weights is None else float(weights.sum())
+        self.roots = np.ones(n) if weights is None else np.sqrt(weights)
+        self.y_mean = np.zeros(Y.shape[1])
+        if intercept:
+            self.y_mean = np.average(Y, axis=0, weights=weights)
+        self.Y = self.roots[:, None] * (Y - self.y_mean)
+        self.K = K if weights is None else self.roots[:, None] * K * self.roots
+        self.trace = float(np.trace(self.K))
+        if intercept:
+            centre = self.roots / np.linalg.norm(self.roots)
+            self.trace = max(self.trace - float(centre @ (self.K @ centre)), 0.0)
+
+    def by_eigenvectors(self) -> _Spectrum:
+        """Return the eigendecomposition, from which every alpha is cheap."""
+        return _Spectrum(self)
+
+    def by_cholesky(self, alpha: float) -> _At:
+        """Return what is known at one alpha, from a Cholesky decomposition."""
+        # By columns, as LAPACK wants it: nothing is copied on the way.
+        A = np.array(self.K.T, order="F")
+        A[np.diag_indices_from(A)] += alpha
+        factor, failed = scipy.linalg.lapack.dpotrf(A, lower=1, overwrite_a=1)
+        if failed:
+            factor = np.asfortranarray(cholesky(self.K, alpha, 10 * EPSILON))
+        right = np.column_stack([self.Y, self.roots])
+        both = scipy.linalg.cho_solve((factor, True), right)
+        # The inverse of the triangle is enough, and half the work of that of the matrix.
+        triangle, _ = scipy.linalg.lapack.dtrtri(factor, lower=1, overwrite_c=1)
+        return self._projected(both[:, :-1], both[:, -1], np.einsum("ki,ki->i", triangle, triangle))
+
+    def _projected(self, r: np.ndarray, ones: np.ndarray, inverse: np.ndarray) -> _At:
+        """Return A⁻¹y and the diagonal of A⁻¹ with the constant taken out."""
+        if not self.intercept:
+            return _At(r, np.zeros(r.shape[1]), inverse)
+        total = float(self.roots @ ones)
+        b = self.roots @ r / total
+        r = r - ones[:, None] * b
+        # The scaled coefficients sum to zero but for rounding, which a small alpha magnifies.
+        r = r - self.roots[:, None] * ((self.roots @ r) / self.weight)
+        return _At(r, b, inverse - ones**2 / total)
+
+    def left_out(self, at: _At) -> np.ndarray:
+        """Return what machines that had not seen a row, whatever its weight, are off by."""
+        return at.r / (self.roots * at.B)[:, None]
+
+
+class _Spectrum:
+    """The eigendecomposition of K_w, and targets and s in its coordinates."""
+
+    def __init__(self, system: _System) -> None:
+        self._system = system
+        values, self._vectors = np.linalg.eigh(system.K)
+        self.eigenvalues = np.maximum(values, 0.0)
+        self._targets = self._vectors.T @ system.Y
+        self._ones = self._vectors.T @ system.roots
+        self._squares: np.ndarray | None = None
+
+    def reduced(self, alpha: float) -> tuple[np.ndarray, float]:
+        """Return r in the coordinates of the eigenvectors, and the trace of B."""
+        h = 1 / (self.eigenvalues + alpha)
+        r, trace = h[:, None] * self._targets, float(h.sum())
+        if self._system.intercept:
+            ones = h * self._ones
+            total = float(self._ones @ ones)
+            r = r - ones[:, None] * (self._ones @ r / total)
+            trace -= float(ones @ ones) / total
+        return r, trace
+
+    def at(self, alpha: float) -> _At:
+        """Return what is known at one alpha."""
+        if self._squares is None:
+            self._squares = self._vectors**2
+        h = 1 / (self.eigenvalues + alpha)
+        right = np.column_stack([h[:, None] * self._targets, h * self._ones])
+        both = self._vectors @ right
+        return self._system._projected(both[:, :-1], both[:, -1], self._squares @ h)
+
+
+def solve_kernel(
+    K: np.ndarray,
+    Y: np.ndarray,
+    problem: Problem | None = None,
+    weights: np.ndarray | None = None,
+    n_features: int | None = None,
+) -> Solution:
+    """Return β = (K + α W⁻¹)⁻¹ (Y - b) for given or chosen α, with left-out errors.
+
+    The constants b are those of the best fit, and are not penalised. A row is left out whole,
+    whatever its weight: a part of it would tell what it is.
+
+    Parameters
+    ----------
+    K : array of shape (n_rows, n_rows)
+        The kernel matrix; it is not changed.
+    Y : array of shape (n_rows, n_targets)
+        Targets.
+    problem : Problem, default=None
+        What is asked; by default an intercept and an alpha from the grid.
+    weights : array of shape (n_rows,), default=None
+        Positive weights W of the rows.
+    n_features : int, default=None
+        Columns whose mean eigenvalue is the unit of the grid; by default the rows and the constant.
+
+    Examples
+    --------
+    >>> x = np.linspace(0, 1, 20)[:, None]
+    >>> K = np.exp(-abs(x - x.T))
+    >>> solution = solve_kernel(K, x, Problem(np.asarray([1e-3, 10.0]), leave_one_out=True))
+    >>> solution.alpha, solution.criterion
+    (array([0.001]), 'loo')
+    """
+    start = time.perf_counter()
+    problem = problem or Problem()
+    system = _System(K, Y, weights, problem.intercept)
+    n_features = len(K) + 1 if n_features is None else n_features
+    asked = np.size(problem.alpha) if problem.alpha is not None else MANY_CANDIDATES
+    if asked >= MANY_CANDIDATES:
+        solution = _from_spectrum(system, problem, n_features)
+    else:
+        solution = _from_factors(system, problem, n_features)
+    return replace(solution, seconds=time.perf_counter() - start)
+
+
+def _from_spectrum(system: _System, problem: Problem, n_features: int) -> Solution:
+    """Return the solution by one eigendecomposition."""
+    spectrum = system.by_eigenvectors()
+    largest = float(spectrum.eigenvalues[-1])
+    alphas = problem.candidates(system.trace / n_features, KNOWN * EPSILON * largest)
+    scores = np.empty((0, system.Y.shape[1]))
+    if len(alphas) > 1:
+        if problem.leave_one_out:
+            found = [_loo_score(system, spectrum.at(alpha)) for alpha in alphas]
+        else:
+            found = [_gcv_score(system, problem, spectrum.reduced(a), a) for a in alphas]
+        scores = np.asarray(found)
+    chosen = _chosen(scores, alphas, problem, system.Y.shape[1])
+    known = {alpha: spectrum.at(alpha) for alpha in np.unique(chosen)}
+    extremes = float(spectrum.eigenvalues[0]), largest
+    return _solution(system, problem, known, alphas, scores, chosen, extremes)
+
+
+def _from_factors(system: _System, problem: Problem, n_features: int) -> Solution:
+    """Return the solution by a Cholesky decomposition for each of a few candidates."""
+    # No eigenvalue is larger than the trace, nor than the largest sum of a row.
+    largest = min(float(np.trace(system.K)), float(np.abs(system.K).sum(axis=0).max()))
+    alphas = problem.candidates(system.trace / n_features, KNOWN * EPSILON * largest)
+    known = {float(alpha): system.by_cholesky(alpha) for alpha in alphas}
+    scores = np.empty((0, system.Y.shape[1]))
+    if len(alphas) > 1:
+        if problem.leave_one_out:
+            found = [_loo_score(system, at) for at in known.values()]
+        else:
+            found = [_gcv_score(system, problem, (k.r, k.B.sum()), a) for a, k in known.items()]
+        scores = np.asarray(found)
+    chosen = _chosen(scores, alphas, problem, system.Y.shape[1])
+    return _solution(system, problem, known, alphas, scores, chosen, (0.0, largest))
+
+
+def _chosen(scores: np.ndarray, alphas: np.ndarray, problem: Problem, n_targets: int) -> np.ndarray:
+    if len(alphas) == 1:
+        return np.full(n_targets, alphas[0])
+    return choose(scores, alphas, problem.per_target)
+
+
+def _loo_score(system: _System, at: _At) -> np.ndarray:
+    """Return the weighted mean of squared left-out errors of every target."""
+    squares = (at.r / at.B[:, None]) ** 2
+    return np.asarray(squares.sum(axis=0) / system.weight)
+
+
+def _gcv_score(
+    system: _System, problem: Problem, found: tuple[np.ndarray, float], alpha: float
+) -> np.ndarray:
+    r, trace = found
+    counted = problem.counted(system.weight, system.n_rows)
+    residual = alpha**2 * (r * r).sum(axis=0) / system.weight
+    return generalised_error(residual, counted - system.n_rows + alpha * trace, counted)
+
+
+def _solution(
+    system: _System,
+    problem: Problem,
+    known: dict[float, _At],
+    alphas: np.ndarray,
+    scores: np.ndarray,
+    chosen: np.ndarray,
+    extremes: tuple[float, float],
+) -> Solution:
+    """Return the record, put together target by target from what is known at each alpha."""
+    n_targets = len(chosen)
+    coef, left_out = np.empty_like(system.Y), np.empty_like(system.Y)
+    intercept, residual, left = (np.empty(n_targets) for _ in range(3))
+    counted = problem.counted(system.weight, system.n_rows)
+    expected = np.empty(n_targets)
+    for alpha in np.unique(chosen):
+        own, at = chosen == alpha, known[alpha]
+        coef[:, own] = system.roots[:, None] * at.r[:, own]
+        left_out[:, own] = system.left_out(at)[:, own]
+        intercept[own] = system.y_mean[own] + at.b[own]
+        residual[own] = alpha**2 * (at.r[:, own] ** 2).sum(axis=0) / system.weight
+        left[own] = counted - system.n_rows + alpha * float(at.B.sum())
+        expected[own] = generalised_error(residual[own], float(left[own][0]), counted)
+    if problem.leave_one_out:
+        expected = ((system.roots[:, None] * left_out) ** 2).sum(axis=0) / system.weight
+    how = "loo" if problem.leave_one_out else "gcv"
+    smallest = float(chosen.min())
+    least, largest = extremes
+    return Solution(
+        coef=coef,
+        intercept=intercept,
+        alpha=chosen,
+        method="dual",
+        criterion=how if len(alphas) > 1 else "given",
+        alphas=alphas,
+        scores=scores,
+        degrees_of_freedom=counted - problem.intercept - left,
+        condition=(largest + smallest) / (least + smallest),
+        residual=residual,
+        expected=expected,
+        expected_by=how,
+        noise=np.divide(residual * system.weight, left, out=np.zeros(n_targets), where=left > 0),
+        trusted=smallest >= max(TRUSTED, 0.99 * KNOWN * EPSILON) * largest,
+        seconds=0.0,
+        left_out=left_out,
+    )
+
+
+@storable
+class FewRows:
+    """Fewer rows than features, kept as they are: an accumulator that solves in the dual.
+
+    More rows are added to statistics instead (:meth:`gathered`).
+
+    Parameters
+    ----------
+    Z, Y : arrays of shape (n, m) and (n, n_targets)
+        Features and targets.
+    weights : array of shape (n,), default=None
+        Sample weights.
+
+    Examples
+    --------
+    >>> from mercer.solvers import FewRows, Problem, solve_ridge
+    >>> few = FewRows(np.asarray([[1.0, 2.0, 2.0]]), np.asarray([[10.0]]))
+    >>> solve_ridge(few, Problem(1.0, intercept=False)).coef.ravel()
+    array([1., 2., 2.])
+    """
+
+    def __init__(self, Z: np.ndarray, Y: np.ndarray, weights: np.ndarray | None = None) -> None:
+        self.n_rows = len(Z)
+        if weights is not None and not weights.all():
+            kept = weights > 0
+            Z, Y, weights = Z[kept], Y[kept], weights[kept]
+        self.Z, self.Y, self.weights = Z, Y, weights
+
+    @property
+    def weight(self) -> float:
+        """The sum of the weights."""
+        return float(len(self.Z) if self.weights is None else self.weights.sum())
+
+    def gathered(self, n_folds: int = 0) -> RidgeStatistics:
+        """Return the statistics of the rows, which more rows can be added to."""
+        statistics = RidgeStatistics(self.Z.shape[1], self.Y.shape[1], n_folds)
+        statistics.add(self.Z, self.Y, self.weights)
+        return statistics
+
+    def variance(self) -> np.ndarray:
+        """Return the variance of every target."""
+        mean = np.average(self.Y, axis=0, weights=self.weights)
+        return np.asarray(np.average((self.Y - mean) ** 2, axis=0, weights=self.weights))
+
+    def centre(self, intercept: bool) -> np.ndarray:
+        """Return the means of the features; zeros where there is no intercept."""
+        if not intercept:
+            return np.zeros(self.Z.shape[1])
+        return np.asarray(np.average(self.Z, axis=0, weights=self.weights))
+
+
+@solve_ridge.register
+def _(few: FewRows, problem: Problem, again: Blocks | None = None) -> Solution:
+    mean = few.centre(problem.intercept)
+    rows = few.Z - mean
+    K = rows @ rows.T
+    if problem.intercept:
+        # The constant is free whatever K has of it; without any, K would be singular.
+        K += max(float(np.trace(K)) / len(K), np.finfo(float).tiny)
+    solution = solve_kernel(K, few.Y, problem, few.weights, few.Z.shape[1])
+    coef = rows.T @ solution.coef
+    return replace(solution, coef=coef, intercept=solution.intercept - mean @ coef)
