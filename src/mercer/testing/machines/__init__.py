@@ -20,7 +20,8 @@ from .rows import (
     check_it_learns,
     check_rows_are_independent,
     check_several_targets,
-    check_sparse,
+    check_sparse_fit,
+    check_sparse_questions,
     check_threads_and_blocks,
 )
 from .storage import (
@@ -61,7 +62,8 @@ MACHINE_CHECKS: list[Callable[[MachineTrial], None]] = [
     check_threads_and_blocks,
     check_input_is_not_modified,
     check_dtypes,
-    check_sparse,
+    check_sparse_fit,
+    check_sparse_questions,
     check_several_targets,
     check_streams,
     check_streams_refuse_second_targets,

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..bad_input import assert_bad_parameters_are_refused, bad_rows
 from ..data import raised
-from .trial import MachineTrial, assert_identical
+from .trial import ERROR_BARS, MachineTrial, assert_identical
 
 #: Kinds of bad rows that are good ones where missing values, or strings, are allowed.
 MISSING, STRINGS = {"nan", "float32 nan", "infinity"}, {"strings", "dates"}
@@ -22,7 +22,7 @@ def check_bad_rows(trial: MachineTrial) -> None:
     expected = trial.answers(machine)
     allowed = set(MISSING) if trial.tags.input_tags.allow_nan else set()
     allowed |= STRINGS if trial.tags.input_tags.string else set()
-    questions = [name for name in expected if " " not in name]
+    questions = [name for name in expected if name != ERROR_BARS]
     for name, (rows, word) in bad_rows(trial.options.n_features).items():
         if name in allowed:
             continue
@@ -39,7 +39,7 @@ def check_wrong_columns(trial: MachineTrial) -> None:
     machine = trial.fitted()
     expected = trial.answers(machine)
     width = trial.options.n_features
-    for ask in (name for name in expected if " " not in name):
+    for ask in (name for name in expected if name != ERROR_BARS):
         message = raised(partial(getattr(machine, ask), trial.X[:, 1:]), ValueError)
         assert {str(width), str(width - 1)} <= _words(message), f"{ask}: {message}"
     if trial.can("partial_fit"):

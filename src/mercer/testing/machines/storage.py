@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from ...io import load, save
 from ..data import raised
-from .trial import MachineTrial, assert_identical
+from .trial import ERROR_BARS, MachineTrial, assert_identical
 
 
 def check_parameters(trial: MachineTrial) -> None:
@@ -68,7 +68,7 @@ def check_model_file(trial: MachineTrial) -> None:
         expected = trial.answers(machine)
         assert_identical(trial.answers(_round_trip(machine, path)), expected, "a loaded machine")
         compact = trial.answers(_round_trip(machine, path, compact=True))
-        for name in set(expected) - {"predict with return_std"}:
+        for name in set(expected) - {ERROR_BARS}:
             assert name in compact, f"a compact machine has no {name}"
             assert np.array_equal(compact[name], expected[name]), f"compact: {name} differs"
         if trial.can("partial_fit"):

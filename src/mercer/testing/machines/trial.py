@@ -20,6 +20,8 @@ from ..data import assert_close, ordinary_rows
 GROUP = 10
 #: Where the rows of a stream are cut; no block has fewer rows than a group.
 CUTS = (0, 20, 30, 60)
+#: The name of the question for error bars, which is no method of its own.
+ERROR_BARS = "predict with return_std"
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class MachineOptions:
         multiplies that by the condition of the system.
     single_tolerance : float
         The same between rows in float32 and in float64, where the digits are half as many.
+    counted_weights : bool
+        Whether a row of weight 2 is two observations to the error bars, or one that says more.
     exceptions : dict of str to str
         Names of checks that do not hold for this machine, each with the reason.
     """
@@ -46,6 +50,7 @@ class MachineOptions:
     n_classes: int = 3
     tolerance: float = 1e-7
     single_tolerance: float = 1e-3
+    counted_weights: bool = True
     exceptions: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -174,4 +179,4 @@ def _answered(machine: Any, X: Any) -> Iterator[tuple[str, np.ndarray]]:
         except ValueError:
             # A compact model, or a solver that knows no error bars, says so.
             return
-        yield "predict with return_std", np.asarray(std)
+        yield ERROR_BARS, np.asarray(std)
