@@ -53,6 +53,7 @@ __all__ = [
     "check_rows",
     "check_targets",
     "checked",
+    "constraints_of",
     "fit_context",
     "invalid_values",
 ]
@@ -74,6 +75,11 @@ def checked(part: Any) -> Any:
         if hasattr(value, "_validate_params"):
             checked(value)
     return part
+
+
+def constraints_of(part: Any) -> dict[str, list[Any]]:
+    """Return what values each parameter may have, where an estimator says it as data."""
+    return dict(getattr(part, "_parameter_constraints", {}))
 
 
 def invalid_values(constraints: list[Any]) -> list[Any]:

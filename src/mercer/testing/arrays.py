@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 
-def array_libraries():
-    """Return, by name, functions from NumPy arrays to arrays of each library found here.
+def array_libraries() -> dict[str, Callable[[Any], Any]]:
+    """Return, by name, functions from NumPy arrays to arrays of each installed library.
 
     Of torch and CuPy the accelerator is listed apart from the CPU where there is one.
 
@@ -19,7 +21,7 @@ def array_libraries():
     >>> make([[1.0]])
     array([[1.]])
     """
-    found = {"numpy": np.asarray}
+    found: dict[str, Callable[[Any], Any]] = {"numpy": np.asarray}
     if importlib.util.find_spec("array_api_strict"):
         import array_api_strict
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 import numpy as np
 from sklearn.base import clone
 
-from .._sklearn import invalid_values
+from .._sklearn import constraints_of, invalid_values
 from .data import ordinary_rows, raised
 
 
-def bad_rows(n_features):
+def bad_rows(n_features: int) -> dict[str, tuple[np.ndarray, str]]:
     """Return, by name, pairs of bad rows and a word that the error must contain."""
     good = ordinary_rows(6, n_features)
     with_nan, with_inf = good.copy(), good.copy()
@@ -29,17 +33,17 @@ def bad_rows(n_features):
     }
 
 
-def assert_bad_rows_are_refused(function, n_features):
-    """Raise an error unless ``function`` answers every kind of bad rows with a clear error."""
+def assert_bad_rows_are_refused(function: Callable[[Any], object], n_features: int) -> None:
+    """Raise an error unless ``function`` refuses every kind of bad rows with a clear error."""
     for name, (rows, word) in bad_rows(n_features).items():
-        message = raised(lambda rows=rows: function(rows), ValueError, TypeError)
+        message = raised(partial(function, rows), ValueError, TypeError)
         assert word in message, f"bad rows ({name}): the error does not say {word!r}: {message}"
 
 
-def assert_bad_parameters_are_refused(part, function):
+def assert_bad_parameters_are_refused(part: Any, function: Callable[[Any], object]) -> None:
     """Raise an error unless every parameter refuses bad values with an error that names it."""
-    for name, constraints in part._parameter_constraints.items():
+    for name, constraints in constraints_of(part).items():
         for value in invalid_values(constraints):
             broken = clone(part).set_params(**{name: value})
-            message = raised(lambda broken=broken: function(broken), ValueError, TypeError)
+            message = raised(partial(function, broken), ValueError, TypeError)
             assert name in message, f"{name}={value!r}: the error does not name it: {message}"

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from typing import Any
+
 import numpy as np
 
 #: Largest relative difference that rounding may make, by dtype, in units of the largest entry.
 TOLERANCE = {"float32": 1e-5, "float64": 1e-12}
 
 
-def ordinary_rows(n_rows, n_features, dtype="float64", seed=0):
+def ordinary_rows(
+    n_rows: int, n_features: int, dtype: str = "float64", seed: int = 0
+) -> np.ndarray:
     """Return normal rows of about unit norm."""
     generator = np.random.default_rng(seed)
     rows = generator.standard_normal((n_rows, n_features)) / n_features**0.5
     return rows.astype(dtype)
 
 
-def telling_rows(n_features, seed=1):
+def telling_rows(n_features: int, seed: int = 1) -> np.ndarray:
     """Return seven rows among which every kind of pair occurs: far, near, opposite, scaled."""
     rows = ordinary_rows(7, n_features, seed=seed)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
@@ -25,7 +30,7 @@ def telling_rows(n_features, seed=1):
     return rows
 
 
-def awkward_layouts(X):
+def awkward_layouts(X: np.ndarray) -> Iterator[np.ndarray]:
     """Yield the same rows read-only, column-major, strided and with negative strides."""
     still = X.copy()
     still.flags.writeable = False
@@ -34,7 +39,7 @@ def awkward_layouts(X):
     yield from (still, np.asfortranarray(X), wide[::2, ::2], X[::-1].copy()[::-1])
 
 
-def assert_close(actual, expected, tolerance, what):
+def assert_close(actual: Any, expected: Any, tolerance: float, what: str) -> None:
     """Raise an error unless the arrays agree within ``tolerance`` of the largest entry."""
     actual, expected = np.asarray(actual, dtype=float), np.asarray(expected, dtype=float)
     assert actual.shape == expected.shape, (
@@ -45,7 +50,7 @@ def assert_close(actual, expected, tolerance, what):
     assert error <= bound, f"{what}: differs by {error:.3g}, more than {bound:.3g}"
 
 
-def raised(function, *kinds):
+def raised(function: Callable[[], object], *kinds: type[Exception]) -> str:
     """Return the message of the error that ``function()`` must raise."""
     try:
         function()

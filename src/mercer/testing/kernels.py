@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse
@@ -10,13 +11,14 @@ from sklearn.base import clone
 
 from .._array import dtype_name, to_numpy
 from ..engine.config import config
+from ..kernels import Kernel
 from .arrays import array_libraries
 from .bad_input import assert_bad_parameters_are_refused, assert_bad_rows_are_refused
 from .data import TOLERANCE, assert_close, awkward_layouts, ordinary_rows, raised
 from .memory import peak_bytes
 
 
-def check_symmetric(kernel, n_features):
+def check_symmetric(kernel: Kernel, n_features: int) -> None:
     """K(X) is K(X, X), symmetric to the last bit, with ``diag`` on its diagonal."""
     X = _rows_with_twins(n_features)
     K = kernel(X)
@@ -25,13 +27,13 @@ def check_symmetric(kernel, n_features):
     assert_close(kernel.diag(X), np.diag(K), TOLERANCE["float64"], "diag")
 
 
-def check_positive(kernel, n_features):
+def check_positive(kernel: Kernel, n_features: int) -> None:
     """The kernel matrix has no negative eigenvalue beyond rounding."""
     eigenvalues = np.linalg.eigvalsh(kernel(_rows_with_twins(n_features)))
     assert eigenvalues[0] >= -1e-10 * eigenvalues[-1]
 
 
-def check_twins(kernel, n_features):
+def check_twins(kernel: Kernel, n_features: int) -> None:
     """Equal rows have equal kernel rows, and to each other the kernel of the diagonal."""
     X = _rows_with_twins(n_features)
     for dtype in ("float32", "float64"):
@@ -41,7 +43,7 @@ def check_twins(kernel, n_features):
         assert_close(K[0], K[1], tolerance, f"the kernel of two equal {dtype} rows")
 
 
-def check_matvec(kernel, n_features):
+def check_matvec(kernel: Kernel, n_features: int) -> None:
     """``matvec`` is the product with the matrix, for one vector and for several."""
     X, Y = ordinary_rows(30, n_features), ordinary_rows(21, n_features, seed=3)
     V = np.random.default_rng(0).standard_normal((21, 2))
@@ -53,7 +55,7 @@ def check_matvec(kernel, n_features):
     assert "21" in raised(lambda: kernel.matvec(X, V[:5], Y), ValueError)
 
 
-def check_tiles(kernel, n_features):
+def check_tiles(kernel: Kernel, n_features: int) -> None:
     """The matrix does not depend on tiles or threads."""
     X, Y = ordinary_rows(30, n_features), ordinary_rows(17, n_features, seed=3)
     expected, square = kernel(X, Y), kernel(X)
@@ -64,7 +66,7 @@ def check_tiles(kernel, n_features):
                 assert_close(kernel(X), square, TOLERANCE["float64"], f"half tiles of {rows}")
 
 
-def check_dtypes(kernel, n_features):
+def check_dtypes(kernel: Kernel, n_features: int) -> None:
     """float32 and narrow integers give float32, everything else float64."""
     X = np.round(3 * ordinary_rows(20, n_features))
     expected = kernel(X)
@@ -72,12 +74,12 @@ def check_dtypes(kernel, n_features):
     wanted |= dict.fromkeys(("float64", "int16", "int32", "int64"), "float64")
     for dtype, result in wanted.items():
         K = kernel(X.astype(dtype))
-        assert K.dtype == result, f"{dtype} came out as {K.dtype}"
+        assert K.dtype == result, f"{dtype} became {K.dtype}"
         assert_close(K, expected, {"float32": 1e-6, "float64": 1e-14}[result], f"{dtype} input")
         assert kernel.diag(X.astype(dtype)).dtype == result
 
 
-def check_sparse(kernel, n_features):
+def check_sparse(kernel: Kernel, n_features: int) -> None:
     """Sparse rows, on either side, give the matrix of dense ones."""
     for share in (0.02, 0.5):
         X = _rows_with_twins(n_features)
@@ -91,7 +93,7 @@ def check_sparse(kernel, n_features):
             assert_close(kernel.diag(sparse), np.diag(expected), 1e-12, "diag of sparse rows")
 
 
-def check_array_libraries(kernel, n_features):
+def check_array_libraries(kernel: Kernel, n_features: int) -> None:
     """Arrays of any library give the same matrix, in that library and dtype."""
     for dtype in ("float32", "float64"):
         X = _rows_with_twins(n_features).astype(dtype)
@@ -100,7 +102,7 @@ def check_array_libraries(kernel, n_features):
         for library, make in array_libraries().items():
             rows = make(X)
             actual = kernel(rows)
-            assert type(actual) is type(rows), f"{library} came out as {type(actual)}"
+            assert type(actual) is type(rows), f"{library} became {type(actual)}"
             assert dtype_name(actual) == dtype
             assert_close(to_numpy(actual), expected, tolerance, f"{library} {dtype}")
             assert_close(to_numpy(kernel.diag(rows)), np.diag(expected), tolerance, library)
@@ -109,7 +111,7 @@ def check_array_libraries(kernel, n_features):
             assert_close(to_numpy(product), expected @ X[:, :1], 10 * tolerance, library)
 
 
-def check_with_scikit_learn(kernel, n_features):
+def check_with_scikit_learn(kernel: Kernel, n_features: int) -> None:
     """It works as ``SVC(kernel=...)``, in ``KernelRidge``, and its parameters are reachable."""
     from sklearn.kernel_ridge import KernelRidge
     from sklearn.metrics.pairwise import pairwise_kernels
@@ -129,24 +131,24 @@ def check_with_scikit_learn(kernel, n_features):
         assert f"kernel__{name}" in SVC(kernel=kernel).get_params()
 
 
-def check_clone_and_pickle(kernel, n_features):
+def check_clone_and_pickle(kernel: Kernel, n_features: int) -> None:
     """Clones and pickles are the same kernel."""
     X = ordinary_rows(6, n_features)
     assert np.array_equal(clone(kernel)(X), kernel(X))
     assert np.array_equal(pickle.loads(pickle.dumps(kernel))(X), kernel(X))
 
 
-def check_input_is_left_alone(kernel, n_features):
-    """Input is not changed and may be read-only, strided or column-major."""
+def check_input_is_not_modified(kernel: Kernel, n_features: int) -> None:
+    """Input is not modified and may be read-only, strided or column-major."""
     X = ordinary_rows(20, n_features)
     kept = X.copy()
     expected = kernel(X)
-    assert np.array_equal(X, kept), "the input was changed"
+    assert np.array_equal(X, kept), "the input was modified"
     for rows in awkward_layouts(X):
         assert_close(kernel(rows), expected, TOLERANCE["float64"], "read-only or strided input")
 
 
-def check_memory(kernel, n_features):
+def check_memory(kernel: Kernel, n_features: int) -> None:
     """Beyond the matrix a call stays within the budget; ``matvec`` never forms the matrix."""
     X = ordinary_rows(1500, n_features, "float32")
     kernel = kernel.fitted_to(X)
@@ -159,7 +161,7 @@ def check_memory(kernel, n_features):
         assert peak <= 2_000_000, f"{peak} bytes for a product"
 
 
-def check_edge_cases(kernel, n_features):
+def check_edge_cases(kernel: Kernel, n_features: int) -> None:
     """Zero rows and extreme magnitudes give finite values, or an error about overflow."""
     X = ordinary_rows(5, n_features)
     X[2] = 0.0
@@ -179,7 +181,7 @@ def check_edge_cases(kernel, n_features):
     assert kernel.fitted_to(X)(X[:1]).shape == (1, 1)
 
 
-def check_bad_rows(kernel, n_features):
+def check_bad_rows(kernel: Kernel, n_features: int) -> None:
     """Bad data is refused with an error that says why, on either side."""
     X = ordinary_rows(6, n_features)
     assert_bad_rows_are_refused(kernel, n_features)
@@ -190,14 +192,14 @@ def check_bad_rows(kernel, n_features):
     assert "columns" in raised(lambda: kernel.fitted_to(X)(X, X[:, 1:]), ValueError)
 
 
-def check_bad_parameters(kernel, n_features):
+def check_bad_parameters(kernel: Kernel, n_features: int) -> None:
     """Every parameter refuses bad values with an error that names it."""
     X = ordinary_rows(6, n_features)
     assert_bad_parameters_are_refused(kernel, lambda broken: broken(X))
 
 
 #: Every check, called as ``check(kernel, n_features)``.
-KERNEL_CHECKS = [
+KERNEL_CHECKS: list[Callable[[Kernel, int], None]] = [
     check_symmetric,
     check_positive,
     check_twins,
@@ -208,7 +210,7 @@ KERNEL_CHECKS = [
     check_array_libraries,
     check_with_scikit_learn,
     check_clone_and_pickle,
-    check_input_is_left_alone,
+    check_input_is_not_modified,
     check_memory,
     check_edge_cases,
     check_bad_rows,
@@ -216,7 +218,7 @@ KERNEL_CHECKS = [
 ]
 
 
-def check_kernel(kernel, n_features=5):
+def check_kernel(kernel: Kernel, n_features: int = 5) -> None:
     """Run every check of the contract on a kernel; raise at the first that fails.
 
     Parameters
@@ -236,7 +238,7 @@ def check_kernel(kernel, n_features=5):
         check(kernel, n_features)
 
 
-def _rows_with_twins(n_features):
+def _rows_with_twins(n_features: int) -> np.ndarray:
     """Return rows among which are equal, almost equal and opposite ones."""
     X = ordinary_rows(12, n_features)
     X[1] = X[0]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import Callable
+from typing import TypeVar
+
+Result = TypeVar("Result")
 
 
-def peak_bytes(function):
-    """Return the result of ``function()`` and the peak of bytes it held beyond the start.
+def peak_bytes(function: Callable[[], Result]) -> tuple[Result, int]:
+    """Return the result of ``function()`` and the peak of bytes it allocated.
 
     NumPy reports its arrays to :mod:`tracemalloc`, from every thread.
 

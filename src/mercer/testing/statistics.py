@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import clone
 
 
-def bias_in_standard_errors(feature_map, X, n_seeds=200, first_seed=0):
+def bias_in_standard_errors(
+    feature_map: Any, X: np.ndarray, n_seeds: int = 200, first_seed: int = 0
+) -> float:
     """Return the largest deviation of the mean estimate from the kernel, in standard errors.
 
     ``n_seeds`` independent maps estimate the kernel matrix of the few rows of ``X``. Entries
@@ -43,10 +47,10 @@ def bias_in_standard_errors(feature_map, X, n_seeds=200, first_seed=0):
         estimates.append((Z @ Z.T)[entries])
     exact = getattr(drawn, "mean_kernel_", drawn.kernel_)(X)[entries]
     deviation = abs(np.mean(estimates, axis=0) - exact)
-    spread = np.std(estimates, axis=0, ddof=1)
-    fixed = spread < 1e-12 * abs(exact).max()
+    deviations = np.std(estimates, axis=0, ddof=1)
+    fixed = deviations < 1e-12 * abs(exact).max()
     if np.any(deviation[fixed] > 1e-10 * abs(exact).max()):
         return float("inf")
     if fixed.all():
         return 0.0
-    return float((deviation[~fixed] / spread[~fixed]).max() * n_seeds**0.5)
+    return float((deviation[~fixed] / deviations[~fixed]).max() * n_seeds**0.5)

@@ -1,0 +1,1 @@
+"""Two versions of the package, measured against each other in one interleaved run."""
