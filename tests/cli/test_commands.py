@@ -158,7 +158,7 @@ def test_a_checkpoint_is_used_and_removed(folder, tmp_path):
         (("fit", "train.csv", "-t", "prize"), 2, "did you mean 'price'?"),
         (("fit", "trian.csv", "-t", "price"), 2, "did you mean 'train.csv'?"),
         (("fit", "train.csv"), 2, "--target"),
-        (("fit", "train.csv", "-t", "price", "--kernel", "rbf"), 2, "'gaussian'"),
+        (("fit", "train.csv", "-t", "price", "--kernel", "gauss"), 2, "'gaussian'"),
         (("fit", "train.csv", "-t", "price", "--depth", "2"), 2, "--depth goes with"),
         (("fit", "train.csv", "-t", "price", "--features", "-3"), 2, "positive number"),
         (("fit", "train.csv", "-t", "price", "--drop", "citi"), 2, "did you mean 'city'?"),

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from .._array import is_foreign, is_numpy, namespace, to_numpy
+from .._array import is_foreign, to_numpy
 from .._frame import column_names, is_frame, series
 from .._random import Stream
 from .._sklearn import check_rows
 from ..datasets.arguments import checked_integer, checked_seed
 from ..engine.config import config
 from ..engine.progress import Progress
-from ..engine.streams import is_stream
+from ..engine.streams import is_stream, rows_at
 
 METHODS = ("bootstrap", "seeds")
 
@@ -209,17 +209,7 @@ def _drawn(
     for number in itertools.count():
         generator = stream.child(number).generator()
         rows = np.unique(np.concatenate([generator.choice(each, len(each)) for each in groups]))
-        yield _picked(X, rows), y[rows]
-
-
-def _picked(X: Any, rows: np.ndarray) -> Any:
-    """Return some rows of an array of any library, of CSR, or of a data frame."""
-    if is_frame(X):
-        return X.take(rows) if hasattr(X, "take") else X[rows]
-    if is_numpy(X):
-        return X[rows]
-    xp = namespace(X)
-    return xp.take(X, xp.asarray(rows, device=X.device), axis=0)
+        yield rows_at(X, rows), y[rows]
 
 
 def _importances(model: Any) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._array import is_foreign
+from .._array import is_foreign, namespace
 from .._frame import frame_rows, is_frame
 from .config import settings
 
@@ -61,6 +61,22 @@ def rows_between(X: Any, start: int, stop: int) -> Any:
     if is_frame(X):
         return frame_rows(X, start, stop)
     return X[start:stop, :] if is_foreign(X) else X[start:stop]
+
+
+def rows_at(X: Any, indices: np.ndarray) -> Any:
+    """Return rows of some places, of an array of any library, of CSR, or of a data frame.
+
+    Examples
+    --------
+    >>> rows_at(np.asarray([[1.0], [2.0], [3.0]]), np.asarray([0, 2])).ravel()
+    array([1., 3.])
+    """
+    if is_frame(X):
+        return X.take(indices) if hasattr(X, "take") else X[indices]
+    if not is_foreign(X):
+        return X[indices]
+    xp = namespace(X)
+    return xp.take(X, xp.asarray(indices, device=X.device), axis=0)
 
 
 def sliced(X: Any, y: Any, weights: Any, rows: int) -> Iterator[Block]:

@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 from .._array import to_numpy
 from .._frame import column, column_names, is_frame
+from .._sklearn import checked
 from ..machines.estimator import adopt
 from .model_file import DAMAGE, read, write
 from .structure import ModelFileError, Packer, Unpacker
@@ -77,7 +78,7 @@ def fit_resumable(
             "KernelRegressor and KernelClassifier can."
         )
     path = Path(checkpoint)
-    machine._validate_params()
+    checked(machine)
     fresh = clone(machine)
     options = {} if classes is None else {"classes": classes}
     key = _key(machine, stream)

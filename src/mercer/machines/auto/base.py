@@ -139,20 +139,24 @@ class KernelMachine(Machine):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Learn from rows or a stream; only a fit that succeeds replaces what was there."""
         fresh = clone(self)
-        for _ in fresh._learning(X, y, sample_weight):
+        for _ in fresh.fit_in_steps(X, y, sample_weight):
             pass
         return adopt(self, fresh)
 
-    def fit_in_steps(self, stream: Iterable[Any], *, skip: int = 0) -> Iterator[int]:
-        """Learn from a stream, and yield after each block how many are done.
+    def fit_in_steps(
+        self, stream: Any, y: Any = None, sample_weight: Any = None, *, skip: int = 0
+    ) -> Iterator[int]:
+        """Learn, and yield after each block how many are done.
 
         Unlike ``fit`` it learns in place: what is learnt so far is there after every step, for
         checkpoints (:func:`mercer.io.fit_resumable`).
 
         Parameters
         ----------
-        stream : iterable of (X, y) or (X, y, sample_weight)
+        stream : iterable of (X, y) or (X, y, sample_weight), or rows
             The blocks; they are read three times, unless it is an iterator.
+        y, sample_weight : arrays or None
+            Targets and sample weights of rows; ``None`` for a stream.
         skip : int, default=0
             Blocks that were learnt before.
 
@@ -161,18 +165,18 @@ class KernelMachine(Machine):
         n_blocks : int
             Blocks that are done; 0 when everything is chosen.
         """
-        return self._learning(stream, skip=skip)
-
-    def _learning(
-        self, X: Any, y: Any = None, sample_weight: Any = None, skip: int = 0
-    ) -> Iterator[int]:
-        """Learn, and yield after each block how many are done; ``skip`` were done before."""
+        X = stream
         start = time.perf_counter()
         targets = self._new_targets()
-        blocks: Iterable[Block] = self._source(X, y, sample_weight, targets)
+        if is_stream(X):
+            refuse_beside_stream(y=y, sample_weight=sample_weight)
+            source: Source = StreamOfBlocks(X, targets)
+        else:
+            source = RowsAtHand(X, y, sample_weight, targets, self._new_encoder())
+        blocks: Iterable[Block] = source
         with Job(type(self).__name__, list(STAGES), verbose=int(self.verbose)) as job:
             if self._state is None:
-                blocks = self._prepare(blocks, targets, _target_name(X, y), job)
+                blocks = self._prepare(source, targets, _target_name(X, y), job)
                 yield 0
             state = self._state
             assert state is not None
@@ -192,17 +196,10 @@ class KernelMachine(Machine):
         seconds = time.perf_counter() - start
         self._state = state.reported(self._task, self.n_features_in_, self.alpha, seconds)
 
-    def _source(self, X: Any, y: Any, sample_weight: Any, targets: Targets) -> Source:
-        """Return blocks of raw rows with checked targets, to be iterated as often as needed."""
-        if is_stream(X):
-            refuse_beside_stream(y=y, sample_weight=sample_weight)
-            return StreamOfBlocks(X, targets)
-        return RowsAtHand(X, y, sample_weight, targets, self._new_encoder())
-
     def _new_encoder(self) -> Any:
         return TableEncoder() if self.encoder is None else clone(self.encoder)
 
-    def _prepare(self, source: Any, targets: Any, name: str | None, job: Job) -> Iterable[Block]:
+    def _prepare(self, source: Source, targets: Any, name: str | None, job: Job) -> Iterable[Block]:
         """Learn the columns, compare kernels on a sample, and set up the machine."""
         seed, featured = seed_of(self.random_state), has_feature_map(self.kernel)
         with job.stage("columns") as stage:

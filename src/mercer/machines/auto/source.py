@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..._sklearn import check_columns
-from ...engine.streams import Block, as_weights, from_stream, learning_rows, sliced
+from ...engine.streams import Block, as_weights, from_stream, learning_rows, rows_at, sliced
 from ..targets import Targets
 
 #: Columns that an encoded row may take beside its own.
@@ -44,8 +44,10 @@ class RowsAtHand:
         X = check_columns(X, owner=owner, reset=True)
         checked = targets.check(y, X.shape[0])
         weights = as_weights(sample_weight, X.shape[0])
-        if weights is not None and not weights.any():
-            raise ValueError("sample_weight is zero for every row; at least one must not be.")
+        if weights is not None and not weights.all():
+            if not weights.any():
+                raise ValueError("sample_weight is zero for every row; at least one must not be.")
+            X, checked, weights = with_weight(Block(X, checked, weights))
         self._parts = X, checked, weights, learning_rows(X.shape[1] + ENCODED, 8)
 
     def preview(self) -> tuple[Iterable[Block], Iterable[Block], bool]:
@@ -89,7 +91,24 @@ class StreamOfBlocks:
         for X, y, weights in from_stream(self._stream):
             X = X if hasattr(X, "shape") else np.asarray(X)
             checked = self._targets.check(y, X.shape[0])
-            yield Block(X, checked, as_weights(weights, X.shape[0]))
+            block = with_weight(Block(X, checked, as_weights(weights, X.shape[0])))
+            if block.X.shape[0]:
+                yield block
+
+
+def with_weight(block: Block) -> Block:
+    """Return the rows of a block whose weight is not 0: others are no rows.
+
+    Examples
+    --------
+    >>> with_weight(Block(np.eye(2), np.asarray([5, 6]), np.asarray([0.0, 1.0]))).y
+    array([6])
+    """
+    X, y, weights = block
+    if weights is None or weights.all():
+        return block
+    known = np.flatnonzero(weights > 0)
+    return Block(rows_at(X, known), y[known], weights[known])
 
 
 def raw_blocks(stream: Iterable[Any]) -> Iterable[Any]:
