@@ -321,7 +321,7 @@ def test_the_truncation_error_includes_far_rows():
 )
 def test_a_series_that_is_empty_up_to_the_degree_is_refused(kernel, degree):
     X = np.random.default_rng(0).standard_normal((20, 5))
-    with pytest.raises(ValueError, match=f"no term up to degree={degree}; use a larger degree"):
+    with pytest.raises(ValueError, match=f"degree={degree}.*(larger degree|or more)"):
         GegenbauerFeatures(kernel, degree=degree, n_components=40).fit(X)
     if degree:
         with pytest.raises(ValueError, match=f"no term up to degree={degree}"):

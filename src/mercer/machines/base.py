@@ -231,10 +231,6 @@ class RidgeMachine(Machine):
                 self._learn(block, classes)
                 yield number
         state = self._fitted()
-        names = stream_names(stream)
-        if names is not None:
-            # Not before: the blocks themselves have none.
-            self.feature_names_in_ = names
 
         def again() -> Iterator[Any]:
             for block in from_stream(stream):
@@ -243,6 +239,10 @@ class RidgeMachine(Machine):
                     yield state.rows.block(part), Y, w
 
         state.solve(None if once else again)
+        names = stream_names(stream)
+        if names is not None:
+            # Not before: the blocks themselves have none.
+            self.feature_names_in_ = names
 
     @allowed_threads()
     def _learn(self, block: Block, classes: Any) -> None:

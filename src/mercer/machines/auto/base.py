@@ -188,10 +188,7 @@ class KernelMachine(Machine):
                 if state.method.name == "exact":
                     state.machine.fit(encoded)
                 else:
-                    options = {"classes": targets.classes} if self._task != "regression" else {}
-                    if skip:
-                        options = {}
-                    yield from state.machine.fit_in_steps(encoded, skip=skip, **options)
+                    yield from state.machine.fit_in_steps(encoded, skip=skip, **state.options)
                 stage.note(f"alpha = {float(np.mean(state.machine.alpha_)):.3g}")
         seconds = time.perf_counter() - start
         self._state = state.reported(self._task, self.n_features_in_, self.alpha, seconds)
@@ -228,7 +225,8 @@ class KernelMachine(Machine):
             free = self.encoder is None
             size = method.n_components
             chosen = choose(self.kernel, columns, sample, free, learn if able else None, size, seed)
-            error = None
+            error: float | None = None
+            options: dict[str, Any] = {}
             if method.name == "exact":
                 machine = self._exactly(targets, kernel=chosen.kernel, alpha=self.alpha)
             else:
@@ -236,7 +234,7 @@ class KernelMachine(Machine):
                 features, error = measured_features(
                     chosen.kernel, method.n_components, seed, chosen.rows
                 )
-                machine, _ = make(features=features, alpha=self.alpha, selection=FOLDS)
+                machine, options = make(features=features, alpha=self.alpha, selection=FOLDS)
             stage.note(f"{chosen.kernel!r}: {chosen.reason}")
         share = repeated_share(sample) * columns.n_rows / len(y)
         self._state = AutoState(
@@ -247,6 +245,7 @@ class KernelMachine(Machine):
             kernel_reason=chosen.reason,
             method=method,
             machine=machine,
+            options=options,
             linear_score=linear_score,
             approximation_error=error,
             repeated_rows=min(share, 1.0) if share >= REPEATED else 0.0,

@@ -159,8 +159,8 @@ def choose_kernel(
         return Candidate(kernel, scalings[0]), reason
     found: list[tuple[Candidate, float]] = []
     for number, name in enumerate(FAMILIES if kernel is None else (kernel,)):
-        best = min(found, key=_error_of)[0] if found else None
-        encodings = scalings if number == 0 or best is None else [best.scaling]
+        # Further kernels are tried with the encoding that suits the first one.
+        encodings = scalings if number == 0 else [min(found, key=_error_of)[0].scaling]
         found += [
             _best_of_family(named_kernel(name), pilot, scaling, constant_free)
             for scaling in encodings

@@ -24,6 +24,10 @@ class Source(Protocol):
         """Return blocks to look at first, blocks to learn from, and whether they are the same."""
         ...
 
+    def __iter__(self) -> Iterator[Block]:
+        """Yield all blocks."""
+        ...
+
 
 class RowsAtHand:
     """Rows that are all there, as blocks.

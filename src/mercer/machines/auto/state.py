@@ -32,6 +32,8 @@ class AutoState:
         Exact or features.
     machine : estimator
         The machine on encoded rows.
+    options : dict
+        Further arguments of its fit, such as all classes.
     linear_score : float or None
         What a linear model would score.
     approximation_error : float or None
@@ -49,6 +51,7 @@ class AutoState:
     kernel_reason: str
     method: Method
     machine: Any
+    options: dict[str, Any]
     linear_score: float | None
     approximation_error: float | None
     repeated_rows: float

@@ -161,7 +161,7 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
             else:
                 blocks = repeated(X, y, sample_weight, check)
             sample = RowSample(self.n_components + PROBED, stream.child("landmarks"))
-            scales, *size = scales_of(blocks(), self.standardize, sample)
+            scales, n_rows, weight = scales_of(blocks(), self.standardize, sample)
         if self.fresh and not scales.n_varying:
             raise ValueError(
                 "The targets of the first fresh rows are all equal, and their scale is that of all "
@@ -170,7 +170,7 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         weights = self._equal_weights(self.n_features_in_)
         if before[0] is not None:
             weights = self._resumed(*before, scales, names)
-        whole = Standardized(blocks, scales, *size)
+        whole = Standardized(blocks, scales, n_rows, weight)
         if whole.n_rows < 2:
             raise ValueError(
                 f"At least two rows are needed, but n_samples={whole.n_rows} have weight."
