@@ -22,8 +22,8 @@ from ..engine.streams import (
     stream_names,
 )
 from ..engine.threads import allowed_threads
-from ..solvers import Problem, Solution
-from .estimator import ALPHA, Machine, adopt, checked_alpha, shown_alpha
+from ..solvers import Problem
+from .estimator import ALPHA, adopt, checked_alpha
 from .feature_rows import (
     FeatureRows,
     checked_rows,
@@ -31,8 +31,8 @@ from .feature_rows import (
     same_features,
     warn_of_first_block,
 )
-from .report import Expectation
 from .ridge_state import RidgeState
+from .solved import SolvedMachine
 from .targets import Targets
 
 CONSTRAINTS: dict[str, list[Any]] = {
@@ -44,7 +44,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class RidgeMachine(Machine):
+class RidgeMachine(SolvedMachine):
     """Ridge regression on features, through statistics of one pass over the rows."""
 
     _state: RidgeState | None = None
@@ -69,48 +69,9 @@ class RidgeMachine(Machine):
         """Return targets of which nothing is known yet."""
 
     @property
-    def targets_(self) -> Any:
-        """What is known of the targets."""
-        return self._fitted().targets
-
-    @property
-    def solution_(self) -> Solution:
-        """What the solver did; asking for it solves, if rows were added since the last time."""
-        return self._fitted().solve()
-
-    @property
     def features_(self) -> Any:
         """The fitted features, or ``None`` for the columns as they are."""
         return self._fitted().rows.fitted
-
-    @property
-    def alpha_(self) -> float | np.ndarray:
-        """The ridge parameter that was chosen."""
-        return shown_alpha(self.solution_.alpha, self.per_target)
-
-    @property
-    def noise_variance_(self) -> np.ndarray:
-        """The estimated variance of the noise, for every target."""
-        return self.solution_.noise
-
-    def expected_error(self) -> float:
-        """Return the squared error to expect of new rows, as a share of the targets' variance.
-
-        Returns
-        -------
-        error : float
-        """
-        return float(self._fitted().expected_error())
-
-    def expectation(self) -> Expectation:
-        """Return what to expect on new rows.
-
-        Returns
-        -------
-        expectation : Expectation
-            The score, the squared error over the variance, and how they were measured.
-        """
-        return self._fitted().expectation()
 
     def merge(self, other: Self) -> Self:
         """Add what another machine with the same features has learnt.

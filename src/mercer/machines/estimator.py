@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from .._random import stored_random_state
 from .._sklearn import BaseEstimator, Interval
 
 #: Constraints of ``alpha`` wherever it is a parameter.
@@ -55,6 +56,13 @@ class Machine(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return self._state is not None
 
+    def __mercer_state__(self, compact: bool) -> dict[str, Any]:
+        """Return what a model file holds; a generator is the seed that it has given."""
+        state, seed = dict(self.__dict__), getattr(self._state, "seed", None)
+        if "random_state" in state:
+            state["random_state"] = stored_random_state(state["random_state"], seed)
+        return state
+
     def _fitted(self) -> Any:
         """Return the state, or say that there is none."""
         if self._state is None:
@@ -96,8 +104,3 @@ def checked_alpha(alpha: Any) -> Any:
     if found.ndim != 1 or found.size == 0 or not (found > 0).all():
         raise ValueError(f"alpha must hold positive numbers, got {alpha!r}.")
     return found
-
-
-def shown_alpha(alpha: np.ndarray, per_target: bool) -> float | np.ndarray:
-    """Return the ridge parameter as users see it: one for all targets, or one for each."""
-    return alpha if per_target else float(alpha[0])

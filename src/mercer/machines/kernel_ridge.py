@@ -14,10 +14,10 @@ from .._sklearn import StrOptions, check_rows, checked, fit_context
 from ..engine.streams import as_weights, is_stream, refuse_beside_stream, stream_names
 from ..engine.threads import allowed_threads
 from ..kernels import Gaussian, Kernel
-from ..solvers import Problem, Solution
-from .estimator import ALPHA, Machine, adopt, checked_alpha, shown_alpha
+from ..solvers import Problem
+from .estimator import ALPHA, adopt, checked_alpha
 from .kernel_state import KernelState, gathered_rows
-from .report import Expectation
+from .solved import SolvedClassification, SolvedMachine, SolvedRegression
 from .targets import LabelTargets, NumberTargets, Targets
 from .tasks import Classification, Regression
 
@@ -30,7 +30,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class ExactKernelMachine(Machine):
+class ExactKernelMachine(SolvedMachine):
     """What :class:`KernelRidge` and :class:`KernelRidgeClassifier` share."""
 
     _state: KernelState | None = None
@@ -55,16 +55,6 @@ class ExactKernelMachine(Machine):
         """Return targets of which nothing is known yet."""
 
     @property
-    def targets_(self) -> Any:
-        """What is known of the targets."""
-        return self._fitted().targets
-
-    @property
-    def solution_(self) -> Solution:
-        """What the solver did."""
-        return self._fitted().solution
-
-    @property
     def kernel_(self) -> Kernel:
         """The kernel, its lengthscale a number."""
         return self._fitted().kernel
@@ -73,26 +63,6 @@ class ExactKernelMachine(Machine):
     def rows_(self) -> np.ndarray:
         """The training rows that have weight, in float64."""
         return self._fitted().rows
-
-    @property
-    def alpha_(self) -> float | np.ndarray:
-        """The ridge parameter that was chosen."""
-        return shown_alpha(self.solution_.alpha, self.per_target)
-
-    @property
-    def noise_variance_(self) -> np.ndarray:
-        """The estimated variance of the noise, for every target."""
-        return self.solution_.noise
-
-    def expectation(self) -> Expectation:
-        """Return what to expect on new rows.
-
-        Returns
-        -------
-        expectation : Expectation
-            The score, the squared error over the variance, and how they were measured.
-        """
-        return self._fitted().expectation()
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Learn from scratch; only a fit that succeeds replaces what was learnt before."""
@@ -129,7 +99,7 @@ class ExactKernelMachine(Machine):
             counts = None if counts is None else counts[known]
         state = KernelState(targets, kernel, rows, weights, counts)
         problem = Problem(alpha, self.fit_intercept, self.per_target, self.selection == "loo")
-        state.solve(Y, problem)
+        state.learn(Y, problem)
         state.n_rows = int(X.shape[0])
         self._state = state
 
@@ -146,7 +116,7 @@ class ExactKernelMachine(Machine):
 
 
 @storable
-class KernelRidge(Regression, ExactKernelMachine):
+class KernelRidge(Regression, SolvedRegression, ExactKernelMachine):
     r"""Ridge regression with an exact kernel, with error bars and exact leave-one-out.
 
     Minimises :math:`\|y - f - b\|^2 + \alpha \|f\|_k^2`, so that
@@ -227,21 +197,9 @@ class KernelRidge(Regression, ExactKernelMachine):
     def _new_targets(self) -> NumberTargets:
         return NumberTargets()
 
-    @property
-    def coef_(self) -> np.ndarray:
-        """The coefficients of the kernel functions."""
-        coef = self.solution_.coef
-        return coef[:, 0] if self.targets_.single else coef.T
-
-    @property
-    def intercept_(self) -> float | np.ndarray:
-        """The constant."""
-        intercept = self.solution_.intercept
-        return float(intercept[0]) if self.targets_.single else intercept
-
 
 @storable
-class KernelRidgeClassifier(Classification, ExactKernelMachine):
+class KernelRidgeClassifier(Classification, SolvedClassification, ExactKernelMachine):
     """Ridge classification with an exact kernel, with calibrated probabilities.
 
     One target for each class, +1 for its rows and -1 for the others (a single one for two
@@ -322,8 +280,3 @@ class KernelRidgeClassifier(Classification, ExactKernelMachine):
 
     def _new_targets(self) -> LabelTargets:
         return LabelTargets(class_weight=self.class_weight)
-
-    @property
-    def probability_scale_(self) -> float:
-        """The scale of the softmax, calibrated on held-out rows."""
-        return float(self._fitted().scale())

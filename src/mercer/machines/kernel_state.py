@@ -51,10 +51,14 @@ class KernelState:
         self._scale: float | None = None
         self._posteriors: dict[float, DualPosterior] = {}
 
-    def solve(self, Y: np.ndarray, problem: Problem) -> None:
+    def learn(self, Y: np.ndarray, problem: Problem) -> None:
         """Solve for expanded targets."""
         self._Y, self.intercept = Y, problem.intercept
         self.solution = solve_kernel(self.kernel(self.rows), Y, problem, self.weights)
+
+    def solve(self) -> Solution:
+        """Return the solution."""
+        return self.solution
 
     def values(self, X: Any, with_variance: bool) -> tuple[np.ndarray, np.ndarray | None]:
         """Return predictions for checked rows, and their variances."""
@@ -101,18 +105,23 @@ class KernelState:
             self._scale = self.held_out().scale()
         return self._scale
 
-    def expectation(self) -> Expectation:
-        """Return what to expect on new rows, and by what criterion."""
+    def expected_error(self) -> float:
+        """Return the mean squared error to expect of new rows, over the targets' variance."""
         held_out = self.held_out()
         Y = held_out.targets
         mean = np.average(Y, axis=0, weights=held_out.weights)
         variance = np.average((Y - mean) ** 2, axis=0, weights=held_out.weights)
         known = variance > 0
         shares = self.solution.expected[known] / variance[known]
-        error = float(np.mean(shares)) if known.any() else 0.0
+        return float(np.mean(shares)) if known.any() else 0.0
+
+    def expectation(self) -> Expectation:
+        """Return what to expect on new rows, and by what criterion."""
+        error = self.expected_error()
         score, reason = 1 - error, CRITERIA[self.solution.expected_by]
         if isinstance(self.targets, LabelTargets):
-            score, reason = held_out.accuracy(), f"leave-one-out of {len(Y):,} rows"
+            score = self.held_out().accuracy()
+            reason = f"leave-one-out of {len(self.rows):,} rows"
         return Expectation(self.targets.score_name, score, error, reason, self.n_rows)
 
     def __mercer_state__(self, compact: bool) -> dict[str, Any]:

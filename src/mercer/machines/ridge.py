@@ -9,12 +9,13 @@ import numpy as np
 from .._registry import storable
 from .._sklearn import fit_context
 from .base import CONSTRAINTS, RidgeMachine
+from .solved import SolvedClassification, SolvedRegression
 from .targets import LabelTargets, NumberTargets
 from .tasks import Classification, Regression
 
 
 @storable
-class FeatureRidge(Regression, RidgeMachine):
+class FeatureRidge(Regression, SolvedRegression, RidgeMachine):
     r"""Ridge regression on features, exact, in one pass over the rows.
 
     Minimises :math:`\|y - Z\theta - b\|^2 + \alpha \|\theta\|^2` from sums that are gathered
@@ -112,21 +113,9 @@ class FeatureRidge(Regression, RidgeMachine):
     def _new_targets(self, classes: Any = None) -> NumberTargets:
         return NumberTargets()
 
-    @property
-    def coef_(self) -> np.ndarray:
-        """The coefficients of the features."""
-        coef = self.solution_.coef
-        return coef[:, 0] if self.targets_.single else coef.T
-
-    @property
-    def intercept_(self) -> float | np.ndarray:
-        """The constant."""
-        intercept = self.solution_.intercept
-        return float(intercept[0]) if self.targets_.single else intercept
-
 
 @storable
-class FeatureRidgeClassifier(Classification, RidgeMachine):
+class FeatureRidgeClassifier(Classification, SolvedClassification, RidgeMachine):
     r"""Ridge classification on features, exact, in one pass over the rows.
 
     One target for each class, +1 for its rows and -1 for the others (a single one for two
@@ -249,18 +238,3 @@ class FeatureRidgeClassifier(Classification, RidgeMachine):
 
     def _new_targets(self, classes: Any = None) -> LabelTargets:
         return LabelTargets(classes, self.class_weight)
-
-    @property
-    def probability_scale_(self) -> float:
-        """The scale of the softmax, calibrated on held-out rows."""
-        return float(self._fitted().scale())
-
-    @property
-    def coef_(self) -> np.ndarray:
-        """The coefficients of the features, a row for every class (one for two classes)."""
-        return self.solution_.coef.T
-
-    @property
-    def intercept_(self) -> np.ndarray:
-        """The constants."""
-        return self.solution_.intercept

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from ..._random import seed_of, stored_random_state
+from ..._random import seed_of
 from ..._sklearn import RANDOM_STATE, HasMethods, Interval, StrOptions, check_columns
 from ...engine.blocks import cut
 from ...engine.progress import Job
@@ -269,13 +269,6 @@ class KernelMachine(Machine):
 
     def _blocks(self, stream: Iterable[Any]) -> Iterator[Any]:
         return iter(raw_blocks(stream))
-
-    def __mercer_state__(self, compact: bool) -> dict[str, Any]:
-        """Return what a model file holds, where a generator is the seed it has given."""
-        state = dict(self.__dict__)
-        if self._state is not None:
-            state["random_state"] = stored_random_state(self.random_state, self._state.seed)
-        return state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import TransformerMixin, clone
 
-from ..._random import Stream, seed_of, stored_random_state
+from ..._random import Stream, seed_of
 from ..._sklearn import RANDOM_STATE, Interval, StrOptions, check_rows, fit_context
 from ...engine.progress import Job
 from ...engine.sample import RowSample
@@ -366,13 +366,6 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         self._fitted()
         name = type(self).__name__.lower()
         return np.asarray([f"{name}{k}" for k in range(self.n_features_in_)], dtype=object)
-
-    def __mercer_state__(self, compact: bool) -> dict[str, Any]:
-        """Return what a model file holds, where a generator is the seed it has given."""
-        state = dict(self.__dict__)
-        if self._state is not None:
-            state["random_state"] = stored_random_state(self.random_state, self._state.seed)
-        return state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
