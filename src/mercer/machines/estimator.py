@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable, Iterator
 from numbers import Real
 from typing import Any
 
@@ -52,6 +53,10 @@ class Machine(BaseEstimator):
     def probability_scale_(self) -> float:
         """The scale of the softmax of a classifier, calibrated on held-out rows."""
         raise AttributeError(f"{type(self).__name__} has no probabilities.")
+
+    def _blocks(self, stream: Iterable[Any]) -> Iterator[Any]:
+        """Yield the blocks of a stream in the form in which they are learnt."""
+        return iter(stream)
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._state is not None

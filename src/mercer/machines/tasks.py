@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,6 @@ from .estimator import Machine, Values
 
 class Predicting(Machine):
     """How machines of both tasks answer for rows and for streams of blocks."""
-
-    def _blocks(self, stream: Iterable[Any]) -> Iterator[Any]:
-        """Yield the blocks of a stream in the form in which they are learnt."""
-        return iter(stream)
 
     def _all_values(self, X: Any, with_variance: bool = False) -> Values:
         """Return predictions for rows, or for all rows of a stream."""
