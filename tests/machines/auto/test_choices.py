@@ -103,7 +103,8 @@ def test_tables_on_disk_are_predicted_and_scored(tmp_path, maker):
     for source in (stream, unlabelled):
         found, expected = model.predict(source), model.predict(rows)
         if maker is KernelRegressor:
-            assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
+            # Other blocks are rounded otherwise, which the smallest alpha magnifies.
+            assert found == pytest.approx(expected, abs=1e-8)
         else:
             assert np.array_equal(found, expected)
     assert model.score(stream) == pytest.approx(model.score(rows, frame["y"]), rel=1e-12)

@@ -29,13 +29,12 @@ from ...solvers.cost import FOLDS
 from ..estimator import ALPHA, Machine, adopt
 from ..report import FitReport
 from ..targets import Targets
+from .pilot import Pilot, choose_kernel, has_feature_map
 from .plan import choose_method
 from .preparation import (
-    choose,
-    has_feature_map,
+    finished,
     learn_columns,
     measured_features,
-    repeated_share,
     sample_and_linear_score,
 )
 from .source import ENCODED, RowsAtHand, Source, StreamOfBlocks, raw_blocks
@@ -201,7 +200,8 @@ class KernelMachine(Machine):
         seed, featured = seed_of(self.random_state), has_feature_map(self.kernel)
         with job.stage("columns") as stage:
             first, blocks, same = source.preview()
-            columns = learn_columns(first, self._new_encoder(), targets)
+            free = self.encoder is None
+            columns = learn_columns(first, self._new_encoder(), free, targets)
             self.n_features_in_ = columns.encoder.n_features_in_
             if hasattr(columns.encoder, "feature_names_in_"):
                 self.feature_names_in_ = columns.encoder.feature_names_in_
@@ -210,39 +210,26 @@ class KernelMachine(Machine):
             method = choose_method(known, self.n_components, self.approximation, featured)
             stage.note(f"{columns.n_rows:,} rows, {self.n_features_in_:,} columns")
         with job.stage("search") as stage:
-
-            def make(**parameters: Any) -> tuple[Any, dict[str, Any]]:
-                return self._ridge(targets, **parameters)
-
-            sample, linear_score = sample_and_linear_score(first, columns, make)
-            _, y, weights = sample.columns
-
-            def learn(features: Any, rows: Any) -> Any:
-                machine, options = make(features=features, alpha=None, selection=FOLDS)
-                return machine.fit(rows, y, weights, **options)
-
-            able = len(y) >= 2 * FOLDS and len(np.unique(y, axis=0)) > 1
-            free = self.encoder is None
-            size = method.n_components
-            chosen = choose(self.kernel, columns, sample, free, learn if able else None, size, seed)
+            ridge, options = self._ridge(targets, selection=FOLDS)
+            sample, linear_score = sample_and_linear_score(first, columns, clone(ridge), options)
+            able = len(sample.y) >= 2 * FOLDS and len(np.unique(sample.y, axis=0)) > 1
+            pilot = Pilot(sample, ridge if able else None, options, method.n_components, seed)
+            chosen, reason = choose_kernel(self.kernel, pilot)
             error: float | None = None
-            options: dict[str, Any] = {}
-            if method.name == "exact":
+            if method.n_components is None:
                 machine = self._exactly(targets, kernel=chosen.kernel, alpha=self.alpha)
             else:
-                assert method.n_components is not None
-                features, error = measured_features(
-                    chosen.kernel, method.n_components, seed, chosen.rows
-                )
-                machine, options = make(features=features, alpha=self.alpha, selection=FOLDS)
-            stage.note(f"{chosen.kernel!r}: {chosen.reason}")
-        share = repeated_share(sample) * columns.n_rows / len(y)
+                rows = sample.rows(chosen.scaling, chosen.constant)
+                features, error = measured_features(chosen.kernel, method.n_components, seed, rows)
+                machine = clone(ridge).set_params(features=features, alpha=self.alpha)
+            stage.note(f"{chosen.kernel!r}: {reason}")
+        share = sample.repeated_share() * columns.n_rows / len(sample.y)
         self._state = AutoState(
             seed=seed,
             target_name=name,
-            encoder=chosen.encoder,
+            encoder=finished(columns.encoder_for(chosen.scaling, chosen.constant)),
             kernel=chosen.kernel,
-            kernel_reason=chosen.reason,
+            kernel_reason=reason,
             method=method,
             machine=machine,
             options=options,

@@ -14,6 +14,7 @@ from ..._words import did_you_mean
 from ...features.for_kernel import features_for, has_features
 from ...kernels import NNGP, NTK, ArcCosine, Gaussian, Kernel, Laplace, Matern
 from ..report import AS_ASKED
+from .sample import EncodedSample
 
 #: Kernels by name; "rbf" is scikit-learn's name of the Gaussian kernel.
 NAMES: dict[str, type[Kernel]] = {
@@ -49,11 +50,13 @@ class Pilot:
 
     Parameters
     ----------
-    learn : callable or None
-        Called as ``learn(features, rows)``, returns a ridge machine that has learnt from the
-        sample. ``None`` if the sample cannot tell kernels apart: then all are equally good.
-    encode : callable
-        Called as ``encode(scaling, constant)``, returns the sample's rows as numbers.
+    sample : EncodedSample
+        The rows to compare on.
+    machine : estimator or None
+        A ridge machine; its features are set, everything else stays. ``None`` if the sample
+        cannot tell kernels apart: then all are equally good.
+    options : dict
+        Further arguments of its fit.
     n_components : int or None
         Features that the machine will have; no more are compared.
     seed : int
@@ -62,15 +65,15 @@ class Pilot:
 
     def __init__(
         self,
-        learn: Callable[[Any, Any], Any] | None,
-        encode: Callable[[str, float | None], Any],
+        sample: EncodedSample,
+        machine: Any,
+        options: dict[str, Any],
         n_components: int | None,
         seed: int,
     ) -> None:
-        self._learn, self._encode = learn, encode
+        self.sample, self._machine, self._options = sample, machine, options
         self._most = min(PILOT_COMPONENTS, n_components or PILOT_COMPONENTS)
         self._seed = seed
-        self._rows: dict[tuple[str, float | None], Any] = {}
         self._errors: dict[tuple[str, str, float | None], float] = {}
 
     @property
@@ -78,24 +81,19 @@ class Pilot:
         """How many kernels were compared."""
         return len(self._errors)
 
-    def rows(self, scaling: str, constant: float | None = None) -> Any:
-        """Return the encoded rows of the sample."""
-        key = scaling, constant
-        if key not in self._rows:
-            self._rows = {key: self._encode(scaling, constant)}
-        return self._rows[key]
-
     def error(self, candidate: Candidate) -> float:
         """Return the squared error of held-out rows, as a share of the targets' variance."""
-        if self._learn is None:
+        if self._machine is None:
             return 0.0
         key = repr(candidate.kernel), candidate.scaling, candidate.constant
         if key not in self._errors:
-            X = self.rows(candidate.scaling, candidate.constant)
+            X = self.sample.rows(candidate.scaling, candidate.constant)
             size = int(min(self._most, max(32, X.shape[0] // 4)))
+            machine = clone(self._machine)
+            machine.set_params(features=features_for(candidate.kernel, size, self._seed))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                machine = self._learn(features_for(candidate.kernel, size, self._seed), X)
+                machine.fit(X, self.sample.y, self.sample.weights, **self._options)
             self._errors[key] = machine.expected_error()
         return self._errors[key]
 
@@ -131,9 +129,19 @@ def named_kernel(name: str, **parameters: Any) -> Kernel:
     return NAMES[name](**parameters)
 
 
-def choose_kernel(
-    kernel: Kernel | str | None, pilot: Pilot, scalings: list[str], constant_free: bool = True
-) -> tuple[Candidate, str]:
+def has_feature_map(kernel: Kernel | str | None) -> bool:
+    """Return whether what was asked for can be approximated by features.
+
+    Examples
+    --------
+    >>> has_feature_map("ntk"), has_feature_map(Gaussian() + Laplace())
+    (True, False)
+    """
+    known = named_kernel(kernel) if isinstance(kernel, str) else kernel
+    return known is None or has_features(known)
+
+
+def choose_kernel(kernel: Kernel | str | None, pilot: Pilot) -> tuple[Candidate, str]:
     """Return the kernel with its encoding, and why: from what was asked for and the pilot.
 
     Parameters
@@ -142,18 +150,15 @@ def choose_kernel(
         What was asked for.
     pilot : Pilot
         Who compares.
-    scalings : list of str
-        Encodings to try.
-    constant_free : bool, default=True
-        Whether a constant column may be added for zonal kernels.
     """
+    scalings, constant_free = pilot.sample.scalings(), pilot.sample.columns.free
     if isinstance(kernel, Kernel):
         if constant_free and isinstance(kernel, ANGULAR):
             best, _ = _best_constant(kernel, pilot, scalings[0])
             return best, _explanation(best, pilot, AS_ASKED)
         reason = AS_ASKED
         if kernel.needs_data():
-            rows = pilot.rows(scalings[0])
+            rows = pilot.sample.rows(scalings[0])
             kernel = kernel.fitted_to(rows)
             reason += f", its lengthscale from {rows.shape[0]:,} rows"
         return Candidate(kernel, scalings[0]), reason
@@ -181,7 +186,7 @@ def _explanation(best: Candidate, pilot: Pilot, untried: str, tried: str = "") -
     """Return why a candidate was taken; ``untried`` if there was no comparison."""
     if pilot.n_tried == 0:
         return untried
-    n_rows = pilot.rows(best.scaling, best.constant).shape[0]
+    n_rows = pilot.sample.rows(best.scaling, best.constant).shape[0]
     what = "constants" if best.constant else "lengthscales"
     reason = f"the best on {n_rows:,} rows of {pilot.n_tried} {what}{tried}"
     return reason + (", columns scaled alike" if best.scaling == "common" else "")
@@ -194,7 +199,9 @@ def _best_of_family(
         if constant_free and isinstance(kernel, ANGULAR):
             return _best_constant(kernel, pilot, scaling)
         return Candidate(kernel, scaling), np.inf
-    median = kernel.set_params(lengthscale="median").fitted_to(pilot.rows(scaling)).lengthscale
+    median = (
+        kernel.set_params(lengthscale="median").fitted_to(pilot.sample.rows(scaling)).lengthscale
+    )
 
     def make(factor: float) -> Candidate:
         return Candidate(clone(kernel).set_params(lengthscale=float(median * factor)), scaling)
@@ -204,7 +211,7 @@ def _best_of_family(
 
 def _best_constant(kernel: Kernel, pilot: Pilot, scaling: str) -> tuple[Candidate, float]:
     """Return a zonal kernel with the constant column that suits it best."""
-    X = pilot.rows(scaling)
+    X = pilot.sample.rows(scaling)
     squares = X.multiply(X).sum() if hasattr(X, "multiply") else (X * X).sum()
     length = max(float(squares / X.shape[0]) ** 0.5, 1e-6)
 
