@@ -103,7 +103,7 @@ def _kinds(model: Any, needed: list[str]) -> dict[str, str]:
 
 def _strings(model: Any, needed: list[str], target: str | None) -> list[str]:
     """Return the columns that held strings, even if a CSV file makes numbers of them."""
-    from ..preprocessing.table_summary import CATEGORY
+    from ..preprocessing.columns import CATEGORY
 
     categories = getattr(model.encoder_, "categories_", {})
     strings = [
@@ -119,7 +119,7 @@ def _strings(model: Any, needed: list[str], target: str | None) -> list[str]:
 
 def _assert_numbers(model: Any, needed: list[str], stream: Any, reading: Reading) -> None:
     """Refuse strings that look like numbers where the model knows numbers."""
-    from ..preprocessing.table_summary import NUMBER
+    from ..preprocessing.columns import NUMBER
 
     numbers = [name for name, kind in _kinds(model, needed).items() if kind == NUMBER]
     block, _ = next(iter(stream.tables()))

@@ -18,15 +18,12 @@ from .columns import (
     DATE,
     NUMBER,
     Column,
-    as_matrix,
     is_matrix,
     labels_of,
     plural,
     typed_columns,
 )
 from .dates import date_parts, parsed_date
-
-__all__ = ["CATEGORY", "DATE", "NUMBER", "TableSummary", "as_matrix"]
 
 #: Different categories of a column that are counted at most.
 MOST_DISTINCT = 50_000

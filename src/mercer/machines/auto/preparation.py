@@ -18,8 +18,7 @@ from ...preprocessing import TableEncoder
 from ...preprocessing.columns import as_matrix
 from ...solvers.cost import FOLDS
 from ..targets import Targets
-from .pilot import PILOT_ROWS
-from .sample import Columns, EncodedSample
+from .pilot import PILOT_ROWS, Columns, EncodedSample
 
 #: The widest encoded rows that a linear model is fitted to for comparison.
 LINEAR_WIDTH = 2048
