@@ -52,10 +52,15 @@ class _System:
             self.y_mean = np.average(Y, axis=0, weights=weights)
         self.Y = self.roots[:, None] * (Y - self.y_mean)
         self.K = K if weights is None else self.roots[:, None] * K * self.roots
-        self.trace = float(np.trace(self.K))
-        if intercept:
-            centre = self.roots / np.linalg.norm(self.roots)
-            self.trace = max(self.trace - float(centre @ (self.K @ centre)), 0.0)
+
+    def mean_eigenvalue(self, n_features: int) -> float:
+        """Return the mean of the eigenvalues that a constant leaves, over as many columns."""
+        trace = float(np.trace(self.K))
+        if self.intercept:
+            # Not by a product of NumPy: its threads would wait while those of SciPy work.
+            along = float(np.einsum("i,ij,j->", self.roots, self.K, self.roots, optimize=False))
+            trace = max(trace - along / self.weight, 0.0)
+        return trace / n_features
 
     def by_eigenvectors(self) -> _Spectrum:
         """Return the eigendecomposition, from which every alpha is cheap."""
@@ -164,7 +169,7 @@ def solve_kernel(
     if asked >= MANY_CANDIDATES:
         solution = _from_spectrum(system, problem, n_features)
     else:
-        solution = _from_factors(system, problem, n_features)
+        solution = _from_factors(system, problem)
     return replace(solution, seconds=time.perf_counter() - start)
 
 
@@ -172,7 +177,8 @@ def _from_spectrum(system: _System, problem: Problem, n_features: int) -> Soluti
     """Return the solution by one eigendecomposition."""
     spectrum = system.by_eigenvectors()
     largest = float(spectrum.eigenvalues[-1])
-    alphas = problem.candidates(system.trace / n_features, KNOWN * EPSILON * largest)
+    mean = system.mean_eigenvalue(n_features)
+    alphas = problem.candidates(mean, KNOWN * EPSILON * largest)
     scores = np.empty((0, system.Y.shape[1]))
     if len(alphas) > 1:
         if problem.leave_one_out:
@@ -186,11 +192,12 @@ def _from_spectrum(system: _System, problem: Problem, n_features: int) -> Soluti
     return _solution(system, problem, known, alphas, scores, chosen, extremes)
 
 
-def _from_factors(system: _System, problem: Problem, n_features: int) -> Solution:
+def _from_factors(system: _System, problem: Problem) -> Solution:
     """Return the solution by a Cholesky decomposition for each of a few candidates."""
-    # No eigenvalue is larger than the trace, nor than the largest sum of a row.
-    largest = min(float(np.trace(system.K)), float(np.abs(system.K).sum(axis=0).max()))
-    alphas = problem.candidates(system.trace / n_features, KNOWN * EPSILON * largest)
+    # No eigenvalue is larger than the trace.
+    largest = float(np.trace(system.K))
+    # Candidates are given here, and need no unit.
+    alphas = problem.candidates(0.0, KNOWN * EPSILON * largest)
     known = {float(alpha): system.by_cholesky(alpha) for alpha in alphas}
     scores = np.empty((0, system.Y.shape[1]))
     if len(alphas) > 1:
