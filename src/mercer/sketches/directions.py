@@ -1,4 +1,4 @@
-"""Random unit vectors, drawn in blocks that never change when more are asked for.
+"""Random unit vectors, sampled block by block: asking for more never changes the first ones.
 
 Every function returns an array of shape (n_features, size) whose columns have norm 1 and
 are each uniform on the sphere (the Gibbs sampler only nearly so). Block number b comes

@@ -137,7 +137,7 @@ def solve_kernel(
 ) -> Solution:
     """Return β = (K + α W⁻¹)⁻¹ (Y - b) for given or chosen α, with left-out errors.
 
-    The constants b are those of the best fit, and are not penalised. A row is left out whole,
+    The constants b are those of the best fit, and are not penalised. A row is held out as a whole,
     whatever its weight: a part of it would tell what it is.
 
     Parameters
