@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._array import is_foreign, namespace
+from .._array import is_foreign, namespace, to_numpy
 from .._frame import frame_rows, is_frame
 from .config import settings
 
@@ -136,7 +136,8 @@ def as_weights(weights: Any, n_rows: int) -> np.ndarray | None:
     """Return sample weights as an array, or say what is wrong with them."""
     if weights is None:
         return None
-    values = np.asarray(weights, dtype=float)
+    given = to_numpy(weights) if is_foreign(weights) else weights
+    values = np.asarray(given, dtype=float)
     if values.ndim == 0:
         values = np.full(n_rows, float(values))
     if values.shape != (n_rows,):

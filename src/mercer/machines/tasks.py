@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from ..engine.streams import is_stream, refuse_beside_stream
+from ..engine.streams import as_weights, is_stream, refuse_beside_stream
 from .calibration import every_class
 from .estimator import Machine, Values
 
@@ -47,9 +47,12 @@ class Predicting(Machine):
         if not is_stream(X):
             values = self.raw_predict(X, False)[0]
             checked = targets.check(y, len(values))
-            return float(targets.score(checked, targets.decode(values), sample_weight))
+            weights = as_weights(sample_weight, len(values))
+            return float(targets.score(checked, targets.decode(values), weights))
         refuse_beside_stream(y=y, sample_weight=sample_weight)
-        true, predicted, weights = [], [], []
+        true: list[np.ndarray] = []
+        predicted: list[np.ndarray] = []
+        parts: list[np.ndarray] = []
         for item in self._blocks(X):
             values = self.raw_predict(_rows(item), False)[0]
             if not isinstance(item, tuple) or np.shape(item[1])[-1] == 0:
@@ -60,8 +63,9 @@ class Predicting(Machine):
             true.append(targets.check(item[1], len(values)))
             predicted.append(targets.decode(values))
             given = item[2] if len(item) == 3 else None
-            weights.append(np.ones(len(values)) if given is None else np.asarray(given))
-        return float(targets.score(*map(np.concatenate, (true, predicted, weights))))
+            own = as_weights(given, len(values))
+            parts.append(np.ones(len(values)) if own is None else own)
+        return float(targets.score(*map(np.concatenate, (true, predicted, parts))))
 
 
 def _rows(item: Any) -> Any:
