@@ -9,6 +9,7 @@ import numpy as np
 
 from ..._registry import storable
 from ...kernels import Kernel
+from ...solvers.cost import FOLDS
 from ..report import AS_ASKED, CRITERIA, FitReport, shortened
 from .plan import Method
 
@@ -72,7 +73,9 @@ class AutoState:
             Time of the fit.
         """
         found, solution = self.machine.expectation(), self.machine.solution_
-        how = f"{CRITERIA.get(solution.criterion, '')} over {len(solution.alphas)} candidates"
+        folds = f"{FOLDS}-fold " if solution.criterion == "cv" else ""
+        name = CRITERIA.get(solution.criterion, "")
+        how = f"{folds}{name} over {len(solution.alphas)} candidates"
         if solution.criterion == "given":
             how = AS_ASKED if alpha is not None else "the only candidate above rounding errors"
         encoder = self.encoder
