@@ -114,6 +114,9 @@ def to_numpy(X: Any) -> np.ndarray:
         return X
     if is_sparse(X):
         return np.asarray(X.toarray())
+    if hasattr(X, "detach"):
+        # What torch keeps for gradients does not go along.
+        X = X.detach()
     return np.asarray(array_api_compat.to_device(X, _host(X)))
 
 

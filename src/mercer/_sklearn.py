@@ -6,6 +6,8 @@ sparse input through scikit-learn, and for arrays of other libraries by the same
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -56,6 +58,7 @@ __all__ = [
     "constraints_of",
     "fit_context",
     "invalid_values",
+    "unchanged_on_error",
 ]
 
 fit_context = _fit_context
@@ -75,6 +78,18 @@ def checked(part: Any) -> Any:
         if hasattr(value, "_validate_params"):
             checked(value)
     return part
+
+
+@contextmanager
+def unchanged_on_error(owner: Any) -> Iterator[None]:
+    """Give an estimator back the attributes that it had, if what runs inside fails."""
+    before = dict(owner.__dict__)
+    try:
+        yield
+    except BaseException:
+        owner.__dict__.clear()
+        owner.__dict__.update(before)
+        raise
 
 
 def constraints_of(part: Any) -> dict[str, list[Any]]:
@@ -313,7 +328,7 @@ def _given(y: Any) -> Any:
     """Return targets of any library as NumPy has them; lists and frames as they are."""
     if y is None:
         raise ValueError(
-            "Learning requires y to be passed, but the target y is None; give one for each row."
+            "requires y to be passed, but the target y is None; pass one target per row."
         )
     return to_numpy(y) if is_foreign(y) else series(y)
 

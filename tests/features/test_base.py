@@ -133,12 +133,18 @@ def test_a_fitted_map_holds_no_rows():
     assert len(pickle.dumps(features)) < 20_000
 
 
-def test_a_map_that_could_not_be_fitted_is_not_fitted(tmp_path):
+def test_a_refused_fit_leaves_the_last_one():
     features = RandomFourier(n_components=8, random_state=0).fit(X)
+    expected = features.transform(X)
+    for refused in (features.fit, features.partial_fit):
+        with pytest.raises(ValueError, match="NaN"):
+            refused(np.full((3, X.shape[1]), np.nan))
+        assert np.array_equal(features.transform(X), expected)
+    fresh = RandomFourier(n_components=8)
     with pytest.raises(ValueError, match="NaN"):
-        features.fit(np.full((3, 4), np.nan))
+        fresh.fit(np.full((3, 4), np.nan))
     with pytest.raises(ValueError, match="not fitted"):
-        features.transform(X)
+        fresh.transform(X)
 
 
 @pytest.mark.parametrize(

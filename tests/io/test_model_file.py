@@ -389,7 +389,7 @@ def test_other_files_are_told_apart(tmp_path):
 
 @pytest.mark.parametrize("compact", [False, True])
 @pytest.mark.parametrize("state", [np.random.default_rng(0), np.random.RandomState(0), None, 3])
-@pytest.mark.filterwarnings("ignore:16 features are .* from the kernel")
+@pytest.mark.filterwarnings("ignore:The kernel matrix of 16 features")
 def test_every_kind_of_random_state_can_be_kept(state, compact, tmp_path):
     features = RandomFourier(Gaussian(1.0), n_components=16, random_state=state).fit(X)
     model = KernelRegressor(Gaussian(1.0), n_components=16, random_state=state).fit(X, Y)

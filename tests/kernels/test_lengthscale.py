@@ -6,6 +6,7 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mercer import Gaussian, Laplace
 from mercer.kernels.lengthscale import SAMPLE_ROWS, RowSummary
 
 
@@ -56,3 +57,11 @@ def test_sparse_rows_give_the_same_numbers():
     dense, sparse = summary_of([X]), summary_of([scipy.sparse.csr_array(X)])
     for rule in ("median", "scale"):
         assert sparse.lengthscale(rule) == pytest.approx(dense.lengthscale(rule))
+
+
+@pytest.mark.parametrize("factor", [1e-170, 1e160])
+@pytest.mark.parametrize("kernel", [Gaussian("median"), Laplace("median")])
+def test_medians_of_rows_of_extreme_size(kernel, factor):
+    X = np.random.default_rng(0).standard_normal((50, 3))
+    found = kernel.fitted_to(X * factor).lengthscale / factor
+    assert found == pytest.approx(kernel.fitted_to(X).lengthscale, rel=1e-12)

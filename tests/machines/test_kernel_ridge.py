@@ -135,9 +135,10 @@ def test_noise_is_not_explained_by_a_kernel_as_wide_as_a_plane(selection):
 
 def test_leave_one_out_equals_refits_near_interpolation():
     X, y, _ = data(30)
-    alphas = np.asarray([1e-9, 1e-6, 1e-3])
-    model = KernelRidge(Laplace(50.0), alpha=np.repeat(alphas, 3)).fit(X, y)
-    for alpha, score in zip(alphas, model.solution_.scores[::3, 0], strict=True):
+    # By eigenvectors for nine candidates.
+    alphas = np.logspace(-9, -1, 9)
+    model = KernelRidge(Laplace(50.0), alpha=alphas).fit(X, y)
+    for alpha, score in zip(alphas, model.solution_.scores[:, 0], strict=True):
         errors = []
         for i in range(30):
             rest = np.arange(30) != i
@@ -148,10 +149,10 @@ def test_leave_one_out_equals_refits_near_interpolation():
 
 def test_candidates_by_eigenvectors_and_by_cholesky_agree():
     X, y, new = data()
-    alphas = np.logspace(-5, 1, 5)
-    few = KernelRidge(Gaussian(1.0), alpha=alphas).fit(X, y)
-    many = KernelRidge(Gaussian(1.0), alpha=np.repeat(alphas, 2)).fit(X, y)
-    assert many.solution_.scores[::2] == pytest.approx(few.solution_.scores, rel=1e-8)
+    alphas = np.logspace(-5, 1, 9)
+    few = KernelRidge(Gaussian(1.0), alpha=alphas[2:]).fit(X, y)
+    many = KernelRidge(Gaussian(1.0), alpha=alphas).fit(X, y)
+    assert many.solution_.scores[2:] == pytest.approx(few.solution_.scores, rel=1e-8)
     assert many.predict(new) == pytest.approx(few.predict(new), rel=1e-8)
     for name in ("noise", "residual", "degrees_of_freedom", "expected"):
         one, other = (getattr(model.solution_, name) for model in (few, many))
@@ -196,3 +197,11 @@ def test_compact_files_keep_predictions_and_error_bars(tmp_path):
             assert np.array_equal(ours, theirs)
     with pytest.raises(ValueError, match="compact=False"):
         loaded.expectation()
+
+
+def test_candidates_may_be_given_twice_and_in_any_order():
+    X, y, _ = data()
+    expected = KernelRidge(Gaussian(1.0), alpha=[0.01, 1.0]).fit(X, y)
+    model = KernelRidge(Gaussian(1.0), alpha=[1.0, 1.0, 0.01]).fit(X, y)
+    assert model.alpha_ == expected.alpha_
+    assert model.solution_.alphas.tolist() == [0.01, 1.0]

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import mercer
 from mercer import FeatureRidge, FeatureRidgeClassifier, Gaussian, RandomFourier
@@ -66,9 +68,18 @@ def test_a_refused_merge_changes_neither_machine():
     with pytest.raises(ValueError, match="different classes"):
         one.merge(other)
     assert [m._state.gathered for m in (one, other)] == before
-    folds = machine(selection=5).fit(X, y)
-    with pytest.raises(ValueError, match="same features, targets and folds"):
-        machine().fit(X, y).merge(folds)
+    model = machine().fit(X, y)
+    before = model.predict(X, return_std=True)
+    for other, word in (
+        (machine(selection=5).fit(X, y), "selection='gcv' and 5"),
+        (machine(alpha=0.5).fit(X, y), "alpha=None and 0.5"),
+        (machine().fit(X, np.stack([y, y], axis=1)), "different targets"),
+        (machine(), "not fitted"),
+    ):
+        with pytest.raises(ValueError, match=word):
+            model.merge(other)
+        for one, two in zip(model.predict(X, return_std=True), before, strict=True):
+            assert np.array_equal(one, two)
 
 
 def test_an_unsolved_machine_is_stored_and_solves_later(tmp_path, solves):
@@ -139,3 +150,58 @@ def test_noise_is_estimated_near_interpolation():
         assert left < 0.5
         expected = ((alpha / (values + alpha) * rotated) ** 2).sum() / left
         assert solution.noise[0] == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_block_is_learnt_whole_or_not_at_all():
+    X, y = data(6000)
+    model = FeatureRidge(make_pipeline(StandardScaler(), machine().features))
+    with pytest.warns(UserWarning, match="first block"):
+        model.partial_fit(X[:50], y[:50])
+    expected = model.predict(X[:5], return_std=True)
+    spoiled = X.copy()
+    spoiled[-1, 0] = np.nan
+    # Several parts, and a transformer that says itself what it does not take.
+    with mercer.config(memory=300_000), pytest.raises(ValueError, match="NaN"):
+        model.partial_fit(spoiled, y)
+    assert model.expectation().n_rows == 50
+    for one, two in zip(model.predict(X[:5], return_std=True), expected, strict=True):
+        assert np.array_equal(one, two)
+
+
+@pytest.mark.parametrize("weights", [[1e20, 1.0], [1e-60, 1e-61]])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_extreme_weights_and_targets_keep_their_digits(weights, dtype):
+    X, y = data(300)
+    X = X.astype(dtype)
+    w = np.where(np.arange(300) < 1, *weights)
+    model = machine(selection=3).fit(X, y, w)
+    assert np.isfinite(model.predict(X)).all()
+    large = machine(alpha=1e-2).fit(X, 1e39 * y)
+    plain = machine(alpha=1e-2).fit(X, y)
+    # Float32 features are rounded in another order.
+    assert large.predict(X) / 1e39 == pytest.approx(plain.predict(X), abs=1e-4)
+
+
+def test_nothing_is_known_of_the_noise_of_one_row():
+    X, y = data(1)
+    for model in (FeatureRidge(), machine(), mercer.KernelRidge(Gaussian(1.0))):
+        assert np.isinf(model.fit(X, y).predict(X, return_std=True)[1]).all()
+
+
+def test_rows_of_weight_zero_do_not_balance_classes():
+    X, y = data()
+    labels = (y > 0.5).astype(int)
+    weights = np.where((labels == 0) & (np.arange(400) % 2 == 0), 0.0, 1.0)
+    known = weights > 0
+    one = FeatureRidgeClassifier(machine().features, alpha=1.0, class_weight="balanced")
+    other = FeatureRidgeClassifier(machine().features, alpha=1.0, class_weight="balanced")
+    one.fit(X, labels, weights)
+    other.fit(X[known], labels[known])
+    assert one.coef_ == pytest.approx(other.coef_, rel=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [np.inf, [1.0, np.inf], [1.0, 0.0], [[1.0]], []])
+def test_ridge_parameters_are_positive_and_finite(alpha):
+    X, y = data(20)
+    with pytest.raises(ValueError, match="alpha"):
+        FeatureRidge(alpha=alpha).fit(X, y)

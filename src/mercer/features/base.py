@@ -17,6 +17,7 @@ from .._sklearn import (
     check_rows,
     checked,
     fit_context,
+    unchanged_on_error,
 )
 from ..engine.rows import map_rows, visit_rows
 from ..kernels import Kernel
@@ -112,8 +113,9 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         -------
         self : FeatureMap
         """
-        self._seen = None
-        self._fit_rows(check_rows(X, owner=self, reset=True), check=True)
+        with unchanged_on_error(self):
+            self._seen = None
+            self._fit_rows(check_rows(X, owner=self, reset=True), check=True)
         # The summary holds rows of the data, which must not be stored in a pickle.
         self._seen = RowsSeen()
         return self
@@ -152,7 +154,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         -------
         self : FeatureMap
         """
-        self._fit_rows(check_rows(X, owner=self, reset=self._seen is None), check=True)
+        with unchanged_on_error(self):
+            self._fit_rows(check_rows(X, owner=self, reset=self._seen is None), check=True)
         return self
 
     def transform(self, X: Any) -> Any:

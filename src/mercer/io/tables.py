@@ -24,9 +24,9 @@ class TableStream:
     """The rows of a table on disk, as blocks ``(X, y)`` that a machine can learn from.
 
     The table is read block by block, always in the same order; it may be iterated as often as
-    one likes. Its blocks are arrays, for which columns must hold numbers or booleans without
+    needed. Its blocks are arrays, for which columns must hold numbers or booleans without
     missing values; :class:`KernelRegressor` and :class:`KernelClassifier` ask for the columns as
-    they are (:meth:`tables`), where categories, dates and missing values are welcome. The target
+    they are (:meth:`tables`), where categories, dates and missing values are allowed. The target
     may hold labels of any kind.
 
     Parameters

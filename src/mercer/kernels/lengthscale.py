@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._array import namespace
+from .._array import is_sparse, namespace
 from .._registry import storable
 from ..engine.moments import ColumnMoments
 from ..engine.sample import RowSample
@@ -90,6 +90,9 @@ class RowSummary:
 
     def _median(self, distance: str) -> float:
         sample = self.sample.astype(float)
+        # Squares of extreme entries vanish or overflow: such rows are brought to a middle size.
+        unit = _extreme_unit(sample)
+        sample = sample / unit
         xp = namespace(np.empty(0))
         with np.errstate(over="ignore", invalid="ignore"):
             if distance == "manhattan":
@@ -98,4 +101,13 @@ class RowSummary:
                 values = np.sqrt(squared_distances(sample, sample, xp))
         pairs = values[np.triu_indices(values.shape[0], 1)]
         different = pairs[pairs > 0]
-        return float(np.median(different)) if different.size else 0.0
+        return float(np.median(different)) * unit if different.size else 0.0
+
+
+def _extreme_unit(sample: Any) -> float:
+    """Return a power of two near the largest entry of rows of extreme size, else one."""
+    values = sample.data if is_sparse(sample) else sample
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest == 0 or 1e-100 < largest < 1e100:
+        return 1.0
+    return float(2.0 ** np.floor(np.log2(largest)))

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 
-from .._sklearn import HasMethods, Interval, StrOptions
+from .._sklearn import HasMethods, Interval, StrOptions, unchanged_on_error
 from ..engine.streams import (
     Block,
     as_weights,
@@ -27,7 +27,6 @@ from .estimator import ALPHA, adopt, checked_alpha
 from .feature_rows import (
     FeatureRows,
     checked_rows,
-    refuse_non_finite,
     same_features,
     warn_of_first_block,
 )
@@ -76,8 +75,8 @@ class RidgeMachine(SolvedMachine):
     def merge(self, other: Self) -> Self:
         """Add what another machine with the same features has learnt.
 
-        Nothing is solved before the first question: a thousand merges solve once. A merge that
-        is refused leaves both machines as they were.
+        The solution is computed lazily, when it is first needed: a thousand merges solve once. A
+        merge that is refused leaves both machines as they were.
 
         Parameters
         ----------
@@ -89,7 +88,10 @@ class RidgeMachine(SolvedMachine):
         self
         """
         if type(self) is not type(other):
-            raise ValueError(f"Only machines of one class merge, not with {type(other).__name__}.")
+            raise ValueError(
+                f"Cannot merge a {type(self).__name__} with a {type(other).__name__}: both must be "
+                "of one class."
+            )
         states = []
         for machine, name in ((self, "this machine"), (other, "the other machine")):
             if machine._state is None:
@@ -97,6 +99,12 @@ class RidgeMachine(SolvedMachine):
             machine._refuse_second_looks()
             states.append(machine._state)
         mine, theirs = states
+        for name, value in self.get_params(deep=False).items():
+            if name != "features" and not _same(value, other.get_params(deep=False)[name]):
+                raise ValueError(
+                    f"The two machines have different parameters: {name}={value!r} and "
+                    f"{other.get_params(deep=False)[name]!r}."
+                )
         if not same_features(mine.rows.fitted, theirs.rows.fitted):
             raise ValueError(
                 "The two machines have different features; give their maps the same kernel, a "
@@ -135,7 +143,9 @@ class RidgeMachine(SolvedMachine):
         counts = as_weights(sample_weight, X.shape[0])
         weights = targets.weights(encoded, counts, whole=True)
         if weights is not None and not weights.any():
-            raise ValueError("sample_weight is zero for every row; at least one must not be.")
+            raise ValueError(
+                "sample_weight is zero for every row; at least one weight must be positive."
+            )
         rows = FeatureRows.learnt(self.features, X)
         state = RidgeState(targets, rows, problem, self._folds())
         if X.shape[0] < rows.width and not self._folds():
@@ -158,7 +168,11 @@ class RidgeMachine(SolvedMachine):
         self._refuse_second_looks()
         if self._state is not None:
             self._state.refuse_compact("partial_fit")
-        self._learn(Block(X, y, sample_weight), classes)
+        with unchanged_on_error(self):
+            # A block is learnt whole or not at all.
+            state = self._state
+            self._state = None if state is None else state.snapshot()
+            self._learn(Block(X, y, sample_weight), classes)
         return self
 
     def fit_in_steps(
@@ -207,7 +221,7 @@ class RidgeMachine(SolvedMachine):
 
     @allowed_threads()
     def _learn(self, block: Block, classes: Any) -> None:
-        """Add a block, which is checked as a whole before any of its rows is added."""
+        """Add a block of rows."""
         first = self._state is None
         X = checked_rows(block.X, self.features, owner=self, reset=first)
         targets = self._new_targets(classes) if self._state is None else self._state.targets
@@ -219,9 +233,6 @@ class RidgeMachine(SolvedMachine):
             rows = FeatureRows.learnt(self.features, X)
             warn_of_first_block(self.features, X.shape[0])
             state = RidgeState(targets, rows, self._problem(), self._folds())
-        if X.shape[0] > _block_rows(state):
-            # Learnt in several parts: the last must not be refused after the first was added.
-            refuse_non_finite(X, self.features)
         for part in _parts(state, X, *parts):
             state.add(*part)
         self._state = state
@@ -229,8 +240,8 @@ class RidgeMachine(SolvedMachine):
     def _refuse_second_looks(self) -> None:
         if self.selection == "loo":
             raise ValueError(
-                "selection='loo' must see the rows twice, which streams, partial_fit and merge do "
-                "not allow; use 'gcv' (generalised cross-validation) or a number of folds."
+                "selection='loo' needs a second pass over the rows, which streams, partial_fit and "
+                "merge do not allow; use 'gcv' (generalised cross-validation) or a number of folds."
             )
 
     def raw_predict(
@@ -279,3 +290,10 @@ def _encoded(targets: Targets, block: Block) -> tuple[np.ndarray, Any, Any]:
     encoded = targets.encode(targets.check(block.y, n_rows))
     counts = as_weights(block.weights, n_rows)
     return encoded, targets.weights(encoded, counts, whole=False), counts
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Return whether two values of a parameter are equal, arrays entry by entry."""
+    if isinstance(one, dict) or isinstance(other, dict):
+        return bool(one == other)
+    return bool(np.array_equal(np.asarray(one, dtype=object), np.asarray(other, dtype=object)))

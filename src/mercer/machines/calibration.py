@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
+from .._registry import storable
 from ..engine.sample import RowSample
 
+#: One minus a leverage below which a row carries its fit alone, as far as rounding tells.
+ALONE = 1e-6
 #: Rows of many that are enough to fit one number to, or a few.
 SAMPLE_ROWS = 2000
 
 
-class HeldOut(NamedTuple):
+@storable
+@dataclass(frozen=True)
+class HeldOut:
     """Predictions for held-out rows, their targets, and two kinds of weights.
 
     ``weights`` are those that the machine learnt with, class weights included; ``counts`` are
     the sample weights alone, by which new rows are scored.
+
+    Examples
+    --------
+    >>> ones = np.ones(2)
+    >>> HeldOut(np.asarray([[0.5], [2.0]]), np.asarray([[-1.0], [1.0]]), ones, ones).accuracy()
+    0.5
     """
 
     predicted: np.ndarray
@@ -57,8 +69,7 @@ def every_class(decisions: np.ndarray) -> np.ndarray:
 def best_scale(decisions: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> float:
     """Return the scale of the softmax of greatest likelihood, between 1/1000 and 1000.
 
-    Labels are smoothed as Platt does, as if half a row more had been wrong: rows that are all
-    right do not make a machine certain, few of them even less than many.
+    Labels are smoothed (Platt): a few rows that are all right do not make a machine certain.
 
     Examples
     --------
@@ -81,15 +92,40 @@ def best_scale(decisions: np.ndarray, labels: np.ndarray, weights: np.ndarray) -
     return float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x))
 
 
+def without_own_row(
+    predicted: np.ndarray, Y: np.ndarray, leverages: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """Return leave-one-out predictions from predictions for training rows.
+
+    Parameters
+    ----------
+    predicted, Y : arrays of shape (n_rows, n_targets)
+        Predictions for training rows, and their targets.
+    leverages, weights : arrays of shape (n_rows,)
+        Leverages, times the weights, and the weights of the rows.
+
+    Examples
+    --------
+    >>> half, ones = np.full(2, 0.5), np.ones(2)
+    >>> without_own_row(np.asarray([[0.9], [0.1]]), np.asarray([[1.0], [0.0]]), half, ones)
+    array([[0.8],
+           [0.2]])
+    """
+    rest = 1 - leverages[:, None]
+    # Of a row that carries its fit alone nothing is known without it but the mean.
+    mean = np.average(Y, axis=0, weights=weights if weights.any() else None)
+    return np.where(rest > ALONE, Y - (Y - predicted) / np.maximum(rest, ALONE), mean)
+
+
 class PredictedSample:
     """A sample of rows with what was predicted for them, gathered block by block.
 
     Examples
     --------
     >>> sample = PredictedSample()
-    >>> sample.add(np.asarray([[0.9], [0.1]]), np.asarray([[1.0], [0.0]]), None, None)
-    >>> sample.rows(freedom=0.5).predicted.round(1).tolist()
-    [[0.8], [0.2]]
+    >>> sample.add(np.eye(2), np.asarray([[0.9], [0.1]]), np.asarray([[1.0], [0.0]]), None, None)
+    >>> sample.held_out().accuracy()
+    1.0
     """
 
     def __init__(self) -> None:
@@ -97,28 +133,32 @@ class PredictedSample:
 
     def add(
         self,
+        rows: np.ndarray,
         predicted: np.ndarray,
         Y: np.ndarray,
         weights: np.ndarray | None,
         counts: np.ndarray | None,
     ) -> None:
-        """Add predictions for a block of rows, with the weights of :class:`HeldOut`."""
+        """Add a block of rows and predictions for them, with the weights of :class:`HeldOut`."""
         ones = np.ones(len(Y))
         self._sample.add(
+            rows,
             np.asarray(predicted, dtype=float),
             Y,
             ones if weights is None else weights,
             ones if counts is None else counts,
         )
 
-    def rows(self, freedom: float = 0.0) -> HeldOut:
+    def held_out(self, leverage: Callable[[np.ndarray], np.ndarray] | None = None) -> HeldOut:
         """Return what was gathered.
 
         Parameters
         ----------
-        freedom : float, default=0.0
-            Degrees of freedom per row if the function has learnt from these rows: it is that
-            much nearer to each of them than to others.
+        leverage : callable, default=None
+            Gives the leverages of rows over their weights, if the function has learnt from
+            them; ``None`` if it has not.
         """
-        predicted, Y, weights, counts = self._sample.columns
-        return HeldOut(Y - (Y - predicted) / max(1 - freedom, 1e-9), Y, weights, counts)
+        rows, predicted, Y, weights, counts = self._sample.columns
+        if leverage is not None:
+            predicted = without_own_row(predicted, Y, weights * leverage(rows), weights)
+        return HeldOut(predicted, Y, weights, counts)

@@ -103,9 +103,9 @@ def checked_alpha(alpha: Any) -> Any:
     >>> checked_alpha([0.1, 1])
     array([0.1, 1. ])
     """
-    if alpha is None or np.ndim(alpha) == 0:
-        return alpha
+    if alpha is None:
+        return None
     found = np.asarray(alpha, dtype=float)
-    if found.ndim != 1 or found.size == 0 or not (found > 0).all():
-        raise ValueError(f"alpha must hold positive numbers, got {alpha!r}.")
-    return found
+    if found.ndim > 1 or found.size == 0 or not ((found > 0) & np.isfinite(found)).all():
+        raise ValueError(f"alpha must hold positive, finite numbers, got {alpha!r}.")
+    return alpha if found.ndim == 0 else found

@@ -14,7 +14,6 @@ from .._random import Stream
 from .._registry import storable
 from .._sklearn import check_rows
 from ..engine.blocks import NonFiniteError, take
-from ..engine.rows import visit_rows
 from ..engine.streams import rows_between
 from ..features import FeatureMap
 
@@ -101,16 +100,6 @@ def checked_rows(X: Any, features: Any, *, owner: Any, reset: bool) -> Any:
     if features is None or isinstance(features, FeatureMap):
         return check_rows(X, owner=owner, reset=reset)
     return X if hasattr(X, "shape") else np.asarray(X)
-
-
-def refuse_non_finite(X: Any, features: Any) -> None:
-    """Look at all rows of a block before any of them is learnt."""
-    if features is None or isinstance(features, FeatureMap):
-        visit_rows(_look, X, label="checking rows")
-
-
-def _look(block: Any) -> None:
-    """Do nothing with a block: taking it has checked that it is finite."""
 
 
 def warn_of_first_block(features: Any, n_rows: int) -> None:

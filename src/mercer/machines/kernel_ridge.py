@@ -56,12 +56,12 @@ class ExactKernelMachine(SolvedMachine):
 
     @property
     def kernel_(self) -> Kernel:
-        """The kernel, its lengthscale a number."""
+        """The kernel with its fitted lengthscale."""
         return self._fitted().kernel
 
     @property
     def rows_(self) -> np.ndarray:
-        """The training rows that have weight, in float64."""
+        """The training rows with positive weight, in float64."""
         return self._fitted().rows
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
@@ -70,7 +70,7 @@ class ExactKernelMachine(SolvedMachine):
         names = stream_names(X)
         if is_stream(X):
             refuse_beside_stream(y=y, sample_weight=sample_weight)
-            X, y, sample_weight = gathered_rows(X, fresh)
+            X, y, sample_weight = gathered_rows(X, fresh._new_targets(), fresh)
         else:
             X = check_rows(X, owner=fresh, reset=True)
         if names is not None:
@@ -93,7 +93,9 @@ class ExactKernelMachine(SolvedMachine):
         Y = targets.expand(encoded)
         if weights is not None:
             if not weights.any():
-                raise ValueError("sample_weight is zero for every row; at least one must not be.")
+                raise ValueError(
+                    "sample_weight is zero for every row; at least one weight must be positive."
+                )
             known = weights > 0
             rows, Y, weights = rows[known], Y[known], weights[known]
             counts = None if counts is None else counts[known]
@@ -141,9 +143,9 @@ class KernelRidge(Regression, SolvedRegression, ExactKernelMachine):
     Attributes
     ----------
     kernel_ : Kernel
-        The kernel, its lengthscale a number.
+        The kernel with its fitted lengthscale.
     rows_ : array of shape (n_rows, n_features)
-        The training rows that have weight, in float64.
+        The training rows with positive weight, in float64.
     coef_ : array of shape (n_rows,) or (n_targets, n_rows)
         The coefficients of their kernel functions.
     intercept_ : float or array of shape (n_targets,)
@@ -279,4 +281,4 @@ class KernelRidgeClassifier(Classification, SolvedClassification, ExactKernelMac
         return self._fit(X, y, sample_weight)
 
     def _new_targets(self) -> LabelTargets:
-        return LabelTargets(class_weight=self.class_weight)
+        return LabelTargets(class_weight=self.class_weight, way_out="give rows of all classes")

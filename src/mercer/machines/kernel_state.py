@@ -27,9 +27,9 @@ class KernelState:
     targets : Targets
         Numbers or labels.
     kernel : Kernel
-        The kernel, its lengthscale a number.
+        The kernel with its fitted lengthscale.
     rows : array of shape (n_rows, n_features)
-        The training rows that have weight, in float64.
+        The training rows with positive weight, in float64.
     weights, counts : arrays of shape (n_rows,) or None
         Weights of the rows, class weights included, and sample weights alone.
     """
@@ -91,7 +91,7 @@ class KernelState:
         """Return exact leave-one-out predictions of all rows."""
         if self._Y is None or self.solution.left_out is None:
             raise ValueError(
-                "Leave-one-out predictions were left out of this compact model; save it with "
+                "This compact model does not hold leave-one-out predictions; save it with "
                 "compact=False."
             )
         ones = np.ones(len(self._Y))
@@ -135,26 +135,30 @@ class KernelState:
         return state
 
 
-def gathered_rows(stream: Any, owner: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
+def gathered_rows(
+    stream: Any, targets: Targets, owner: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Return the rows, targets and weights of all blocks of a stream, which an exact kernel needs.
 
     Parameters
     ----------
     stream : iterable of (X, y) or (X, y, sample_weight)
         The blocks.
+    targets : Targets
+        Check what is predicted.
     owner : estimator
         Whose ``n_features_in_`` and ``feature_names_in_`` to set.
     """
-    rows, targets, weights, weighted = [], [], [], False
+    rows, checked, weights, weighted = [], [], [], False
     for number, block in enumerate(from_stream(stream)):
         X = to_numpy(check_rows(block.X, owner=owner, reset=number == 0)).astype(float)
         given = as_weights(block.weights, len(X))
         weighted = weighted or given is not None
         rows.append(X)
-        targets.append(np.asarray(block.y))
+        checked.append(targets.check(block.y, len(X)))
         weights.append(np.ones(len(X)) if given is None else given)
     return (
         np.concatenate(rows),
-        np.concatenate(targets),
+        np.concatenate(checked),
         np.concatenate(weights) if weighted else None,
     )

@@ -35,6 +35,14 @@ class Expectation:
         How it was measured.
     n_rows : int
         Rows that were learnt from.
+
+    Examples
+    --------
+    >>> from mercer import FeatureRidge
+    >>> X = [[0.0], [1.0], [2.0], [3.0]]
+    >>> expectation = FeatureRidge(alpha=1e-6).fit(X, [0.0, 1.0, 2.0, 3.0]).expectation()
+    >>> expectation.score_name, round(expectation.score, 3), expectation.n_rows
+    ('R2', 1.0, 4)
     """
 
     score_name: str
@@ -162,15 +170,19 @@ class FitReport(Report):
             )
         if self.approximation_error is not None:
             found.append(
-                ("fidelity", f"features {self.approximation_error:.2%} from the kernel (500 rows)")
+                (
+                    "fidelity",
+                    f"kernel matrix with a relative error of {self.approximation_error:.2%} "
+                    "(500 rows)",
+                )
             )
-        cost = f"{self.seconds:.1f} s, {self.memory / 1e6:.0f} MB planned beside the input"
+        cost = f"{self.seconds:.1f} s, {self.memory / 1e6:.0f} MB planned, not counting the input"
         return [*found, ("cost", cost)]
 
     def _verdict(self) -> str:
         if self.linear_score is None or self.score > self.linear_score:
             return ""
-        return ", which does as well: prefer it"
+        return ", which is at least as good: prefer it"
 
 
 def three_digits(value: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from typing import Any
 
@@ -10,15 +11,24 @@ import numpy as np
 from .._registry import storable
 from ..engine.sample import RowSample
 from ..engine.threads import allowed_threads
-from ..solvers import DualPosterior, FewRows, Posterior, Problem, RidgeStatistics, Solution
+from ..solvers import (
+    Accumulator,
+    FewRows,
+    Gathered,
+    Problem,
+    Solution,
+    accumulator_for,
+    posterior_of,
+)
+from ..solvers.posterior import Form
 from ..solvers.ridge import Blocks, solve_ridge
-from .calibration import SAMPLE_ROWS, HeldOut
+from .calibration import SAMPLE_ROWS, HeldOut, without_own_row
 from .feature_rows import FeatureRows
 from .report import CRITERIA, Expectation
 from .targets import LabelTargets, Targets
 
-#: One minus a leverage below which a row carries its fit alone, as far as rounding tells.
-ALONE = 1e-6
+#: Coefficients that float32 may not hold.
+LARGE = 1e30
 
 
 @storable
@@ -41,16 +51,15 @@ class RidgeState:
 
     def __init__(self, targets: Targets, rows: FeatureRows, problem: Problem, n_folds: int) -> None:
         self.targets, self.rows, self.problem = targets, rows, problem
-        self.gathered: RidgeStatistics | FewRows | None = RidgeStatistics(
-            rows.width, targets.n_columns, n_folds
-        )
+        self.gathered: Gathered | None = None
         self.n_folds = n_folds
         self.sample = RowSample(SAMPLE_ROWS) if isinstance(targets, LabelTargets) else None
         self.n_rows = 0
+        self.is_compact = False
+        self._kept: HeldOut | None = None
         self._solution: Solution | None = None
         self._scale: float | None = None
-        self._posteriors: dict[float, Any] = {}
-        self._kept_counts = np.empty(0)
+        self._posteriors: dict[float, Form] = {}
 
     def add(
         self,
@@ -63,7 +72,7 @@ class RidgeState:
         """Add a block of checked rows with expanded targets, weights and sample weights."""
         Z = self.rows.block(X, n_before)
         self._observe(Z, Y, weights, counts)
-        self.statistics().add(Z, Y, weights, self.rows.overwritable)
+        self._accumulator(Z).add(Z, Y, weights, self.rows.overwritable)
 
     def keep(
         self, X: Any, Y: np.ndarray, weights: np.ndarray | None, counts: np.ndarray | None
@@ -71,10 +80,11 @@ class RidgeState:
         """Keep rows that are fewer than the features as they are, and solve in their space."""
         Z = np.array(self.rows.block(X), dtype=float)
         self._observe(Z, Y, weights, counts)
-        self.gathered = FewRows(Z, Y, weights)
-        ones = np.ones(len(Y))
+        few = FewRows(Z, Y, weights)
         known = slice(None) if weights is None else weights > 0
-        self._kept_counts = (ones if counts is None else counts)[known]
+        own = _ones(few.Y) if few.weights is None else few.weights
+        self._kept = HeldOut(few.Y, few.Y, own, (_ones(Y) if counts is None else counts)[known])
+        self.gathered = few
 
     def _observe(
         self, Z: np.ndarray, Y: np.ndarray, weights: np.ndarray | None, counts: np.ndarray | None
@@ -82,28 +92,35 @@ class RidgeState:
         self._forget()
         self.n_rows += len(Z)
         if self.sample is not None:
-            ones = np.ones(len(Y))
-            own = ones if counts is None else counts
-            self.sample.add(Z, Y, ones if weights is None else weights, own)
+            own = _ones(Y) if weights is None else weights
+            self.sample.add(Z, Y, own, _ones(Y) if counts is None else counts)
 
-    def statistics(self) -> RidgeStatistics:
-        """Return the sums, to which rows can be added."""
-        if isinstance(self.gathered, FewRows):
-            self.gathered = self.gathered.gathered(self.n_folds)
-        assert self.gathered is not None
-        return self.gathered
+    def _accumulator(self, Z: Any) -> Accumulator:
+        """Return what rows are added to; the first block says of which kind it is."""
+        if self.gathered is None:
+            size = self.rows.width, self.targets.n_columns, self.n_folds
+            self.gathered = accumulator_for(Z, *size)
+        found = self.gathered.accumulator()
+        self.gathered, self._kept = found, None
+        return found
+
+    def snapshot(self) -> RidgeState:
+        """Return a state of its own with all that was gathered, to go back to after an error."""
+        other = copy.copy(self)
+        other.gathered, other.sample = copy.deepcopy((self.gathered, self.sample))
+        return other
 
     def merge(self, other: RidgeState) -> None:
         """Add what another state has gathered; nothing changes if it does not fit."""
         self.targets.refuse_other(other.targets)
         for state, name in ((self, "this machine"), (other, "the other machine")):
             state.refuse_compact(f"merge of {name}")
-        theirs = other.gathered
-        if isinstance(theirs, FewRows):
-            theirs = theirs.gathered(other.n_folds)
-        assert theirs is not None
-        self.statistics().merge(theirs)
+        if self.gathered is None or other.gathered is None:
+            raise ValueError("Nothing to merge: a machine has not learnt from any row.")
+        mine = self.gathered.accumulator()
+        mine.merge(other.gathered.accumulator())
         self._forget()
+        self.gathered, self._kept = mine, None
         self.n_rows += other.n_rows
         if self.sample is not None and other.sample is not None:
             self.sample.merge(other.sample)
@@ -116,18 +133,16 @@ class RidgeState:
     def solve(self, again: Blocks | None = None) -> Solution:
         """Return the solution, made once; ``again()`` yields the training rows once more."""
         if self._solution is None:
-            gathered = self.gathered
-            total = gathered.total() if isinstance(gathered, RidgeStatistics) else gathered
-            if total is None or total.weight <= 0:
+            if self.gathered is None or self.gathered.weight <= 0:
                 raise ValueError(
                     "sample_weight is zero for every row so far; more rows are needed."
                 )
-            self._solution = solve_ridge(gathered, self.problem, again)
+            self._solution = solve_ridge(self.gathered, self.problem, again)
         return self._solution
 
     def refuse_compact(self, what: str) -> None:
         """Raise an error if the model was saved without its sums."""
-        if self.gathered is None:
+        if self.is_compact:
             raise ValueError(
                 f"{what} needs the sums of the training rows, which this model was saved without; "
                 "save it with compact=False."
@@ -135,11 +150,10 @@ class RidgeState:
 
     def expected_error(self) -> float:
         """Return the mean squared error to expect of new rows, over the targets' variance."""
-        solution, gathered = self.solve(), self.gathered
+        solution = self.solve()
         self.refuse_compact("The expected error")
-        total = gathered.total() if isinstance(gathered, RidgeStatistics) else gathered
-        assert total is not None
-        variance = total.variance()
+        assert self.gathered is not None
+        variance = self.gathered.variance()
         known = variance > 0
         return float(np.mean(solution.expected[known] / variance[known])) if known.any() else 0.0
 
@@ -159,7 +173,9 @@ class RidgeState:
         """Return predictions for a block of checked rows, and their variances."""
         solution = self.solve()
         Z = self.rows.block(X, n_before)
-        values = Z @ solution.coef.astype(Z.dtype) + solution.intercept
+        # Coefficients beyond float32 keep their own precision.
+        large = np.abs(solution.coef).max(initial=0.0) > LARGE
+        values = Z @ solution.coef.astype(float if large else Z.dtype) + solution.intercept
         if not with_variance:
             return values, None
         variances = np.empty(values.shape)
@@ -172,38 +188,23 @@ class RidgeState:
     def _quadratic(self, alpha: float, Z: np.ndarray) -> np.ndarray:
         """Return the variance of the predictions for rows over that of the noise."""
         self.refuse_compact("The standard deviation of predictions")
-        few, intercept = self.gathered, self.problem.intercept
-        if not isinstance(few, FewRows):
-            if alpha not in self._posteriors:
-                total = self.statistics().total()
-                self._posteriors[alpha] = Posterior(total, alpha, intercept)
-            return np.asarray(self._posteriors[alpha].quadratic(Z))
-        centre = few.centre(intercept)
-        rows, new = few.Z - centre, np.asarray(Z, dtype=float) - centre
         if alpha not in self._posteriors:
-            K = rows @ rows.T
-            self._posteriors[alpha] = DualPosterior(K, few.weights, alpha, intercept)
-        own = np.einsum("ij,ij->i", new, new)
-        return np.asarray(self._posteriors[alpha].quadratic(new @ rows.T, own))
+            self._posteriors[alpha] = posterior_of(self.gathered, alpha, self.problem.intercept)
+        return self._posteriors[alpha].quadratic(Z)
 
     def held_out(self) -> HeldOut:
         """Return exact leave-one-out predictions of a sample of the training rows."""
         solution = self.solve()
         assert self.sample is not None
-        if isinstance(self.gathered, FewRows) and solution.left_out is not None:
-            few = self.gathered
-            weights = np.ones(len(few.Y)) if few.weights is None else few.weights
-            return HeldOut(few.Y - solution.left_out, few.Y, weights, self._kept_counts)
+        if self._kept is not None and solution.left_out is not None:
+            return replace(self._kept, predicted=self._kept.targets - solution.left_out)
         Z, Y, weights, counts = self.sample.columns
         fitted = Z @ solution.coef + solution.intercept
         left_out = np.empty_like(fitted)
         for alpha in np.unique(solution.alpha):
             own = solution.alpha == alpha
-            rest = 1 - (weights * self._quadratic(float(alpha), Z))[:, None]
-            found = Y[:, own] - (Y - fitted)[:, own] / np.maximum(rest, ALONE)
-            # Of a row that carries its fit alone nothing is known without it but the mean.
-            mean = np.average(Y[:, own], axis=0, weights=weights if weights.any() else None)
-            left_out[:, own] = np.where(rest > ALONE, found, mean)
+            leverages = weights * self._quadratic(float(alpha), Z)
+            left_out[:, own] = without_own_row(fitted[:, own], Y[:, own], leverages, weights)
         return HeldOut(left_out, Y, weights, counts)
 
     def scale(self) -> float:
@@ -219,5 +220,10 @@ class RidgeState:
             if self.sample is not None and self._scale is None:
                 state["_scale"] = self.scale()
             state["_solution"] = replace(self.solve(), left_out=None)
-            state.update(gathered=None, sample=None, _kept_counts=np.empty(0))
+            state.update(gathered=None, sample=None, _kept=None, is_compact=True)
         return state
+
+
+def _ones(Y: np.ndarray) -> np.ndarray:
+    """Return a weight of one for every row."""
+    return np.ones(len(Y))

@@ -184,8 +184,7 @@ class LabelTargets:
         found, counts = np.unique(checked, return_counts=True)
         self._counts.update(dict(zip(found.tolist(), counts.tolist(), strict=True)))
         if not self.given:
-            known = np.asarray(list(self._counts))
-            self.classes = np.unique(known) if len(self.classes) else found
+            self.classes = np.union1d(self.classes, found) if len(self.classes) else found
 
     def encode(self, checked: np.ndarray) -> np.ndarray:
         """Return the places of labels among the classes, or say what is wrong with them."""
@@ -212,9 +211,7 @@ class LabelTargets:
 
     def decode(self, values: np.ndarray) -> np.ndarray:
         """Return the label of the largest value."""
-        if values.shape[1] == 1:
-            return np.asarray(self.classes[(values[:, 0] > 0).astype(int)])
-        return np.asarray(self.classes[values.argmax(axis=1)])
+        return np.asarray(self.classes[self.codes(values)])
 
     def codes(self, expanded: np.ndarray) -> np.ndarray:
         """Return the places among the classes that expanded targets, or decisions, stand for."""
@@ -232,12 +229,14 @@ class LabelTargets:
             # Of all classes: a block of a stream may lack some.
             each = compute_class_weight(self.class_weight, classes=self.classes, y=self.classes)
         elif whole:
-            counts = np.bincount(encoded, minlength=len(self.classes))
-            each = len(encoded) / (np.count_nonzero(counts) * np.maximum(counts, 1))
+            # Rows of weight 0 are no rows.
+            known = encoded if sample_weight is None else encoded[sample_weight > 0]
+            counts = np.bincount(known, minlength=len(self.classes))
+            each = len(known) / (max(np.count_nonzero(counts), 1) * np.maximum(counts, 1))
         else:
             raise ValueError(
-                "class_weight='balanced' must know all labels before it starts; on a stream "
-                "give the weights as a dict."
+                "class_weight='balanced' needs all labels at once; for a stream pass the weights "
+                "as a dict."
             )
         own = each[encoded]
         return own if sample_weight is None else own * sample_weight

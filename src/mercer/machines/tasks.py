@@ -55,7 +55,7 @@ class Predicting(Machine):
         parts: list[np.ndarray] = []
         for item in self._blocks(X):
             values = self.raw_predict(_rows(item), False)[0]
-            if not isinstance(item, tuple) or np.shape(item[1])[-1] == 0:
+            if not isinstance(item, tuple) or item[1] is None or np.shape(item[1])[-1:] == (0,):
                 raise ValueError(
                     "score needs targets: let the stream yield (X, y), for a TableStream with "
                     "target=..."
@@ -79,15 +79,15 @@ class Regression(RegressorMixin, Predicting):
     score = Predicting.score
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Return predictions, and how sure they are.
+        """Return predictions and, if asked for, their standard deviations.
 
         Parameters
         ----------
         X : array of shape (n_samples, n_features), or a stream
             The rows; or blocks of them, such as a :class:`~mercer.io.TableStream`.
         return_std : bool, default=False
-            Also return the standard deviation of a new observation in the Bayesian linear
-            model: noise and uncertainty of the coefficients together.
+            Also return the standard deviation of a new observation of weight one in the Bayesian
+            linear model: noise and uncertainty of the coefficients together.
 
         Returns
         -------

@@ -19,6 +19,7 @@ from .._sklearn import (
     check_is_fitted,
     checked,
     fit_context,
+    unchanged_on_error,
 )
 from ..engine.streams import pieces
 from .columns import CATEGORY, DATE, DURATION, NUMBER, plural
@@ -143,8 +144,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         -------
         self : TableEncoder
         """
-        self._summary = None
-        return self._learn(X, reset=True)._settle()
+        with unchanged_on_error(self):
+            self._summary = None
+            return self._learn(X, reset=True)._settle()
 
     @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None) -> TableEncoder:
@@ -165,7 +167,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 "This encoder holds no summary of the data any more, so it cannot learn from more "
                 "rows; clone it and fit the clone."
             )
-        return self._learn(X, reset=self._summary is None)._settle()
+        with unchanged_on_error(self):
+            return self._learn(X, reset=self._summary is None)._settle()
 
     def transform(self, X: Any) -> Any:
         """Return the rows of ``X`` as numbers.

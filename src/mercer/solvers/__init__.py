@@ -1,15 +1,17 @@
 """All linear algebra of learning: from what a pass has gathered to coefficients."""
 
 from .dual import FewRows, solve_kernel
-from .posterior import DualPosterior, Posterior
+from .posterior import DualPosterior, Posterior, posterior_of
 from .problem import Problem, Solution
 from .ridge import solve, solve_ridge
-from .statistics import Moments, RidgeStatistics
+from .statistics import Accumulator, Gathered, Moments, RidgeStatistics, accumulator_for
 from .systems import GivenSystem, OrthogonalSystem, PrimalSystem
 
 __all__ = [
+    "Accumulator",
     "DualPosterior",
     "FewRows",
+    "Gathered",
     "GivenSystem",
     "Moments",
     "OrthogonalSystem",
@@ -18,6 +20,8 @@ __all__ = [
     "Problem",
     "RidgeStatistics",
     "Solution",
+    "accumulator_for",
+    "posterior_of",
     "solve",
     "solve_kernel",
     "solve_ridge",

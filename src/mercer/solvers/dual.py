@@ -20,7 +20,7 @@ import numpy as np
 import scipy.linalg
 
 from .._registry import storable
-from .posterior import cholesky
+from .posterior import DualPosterior, Form, cholesky, posterior_of
 from .problem import KNOWN, TRUSTED, Problem, Solution, choose, generalised_error
 from .ridge import Blocks, solve_ridge
 from .statistics import RidgeStatistics
@@ -92,8 +92,10 @@ class _System:
         return _At(r, b, inverse - ones**2 / total)
 
     def left_out(self, at: _At) -> np.ndarray:
-        """Return what machines that had not seen a row, whatever its weight, are off by."""
-        return at.r / (self.roots * at.B)[:, None]
+        """Return the leave-one-out residuals; a row is dropped entirely, whatever its weight."""
+        scale = (self.roots * at.B)[:, None]
+        # Of the only row nothing is known without it.
+        return np.divide(at.r, scale, out=np.zeros_like(at.r), where=scale > 0)
 
 
 class _Spectrum:
@@ -137,8 +139,8 @@ def solve_kernel(
 ) -> Solution:
     """Return β = (K + α W⁻¹)⁻¹ (Y - b) for given or chosen α, with left-out errors.
 
-    The constants b are those of the best fit, and are not penalised. A row is held out as a whole,
-    whatever its weight: a part of it would tell what it is.
+    The constants b are those of the best fit, and are not penalised. Leave-one-out drops
+    a row entirely, whatever its weight: a part of it would leak its target.
 
     Parameters
     ----------
@@ -218,8 +220,8 @@ def _chosen(scores: np.ndarray, alphas: np.ndarray, problem: Problem, n_targets:
 
 def _loo_score(system: _System, at: _At) -> np.ndarray:
     """Return the weighted mean of squared left-out errors of every target."""
-    squares = (at.r / at.B[:, None]) ** 2
-    return np.asarray(squares.sum(axis=0) / system.weight)
+    errors = system.roots[:, None] * system.left_out(at)
+    return np.asarray((errors**2).sum(axis=0) / system.weight)
 
 
 def _gcv_score(
@@ -252,7 +254,9 @@ def _solution(
         left_out[:, own] = system.left_out(at)[:, own]
         intercept[own] = system.y_mean[own] + at.b[own]
         residual[own] = alpha**2 * (at.r[:, own] ** 2).sum(axis=0) / system.weight
-        left[own] = counted - system.n_rows + alpha * float(at.B.sum())
+        # One row and a constant leave nothing, but for rounding.
+        trace = float(at.B.sum()) if system.n_rows > problem.intercept else 0.0
+        left[own] = counted - system.n_rows + alpha * trace
         expected[own] = generalised_error(residual[own], float(left[own][0]), counted)
     if problem.leave_one_out:
         expected = ((system.roots[:, None] * left_out) ** 2).sum(axis=0) / system.weight
@@ -272,7 +276,10 @@ def _solution(
         residual=residual,
         expected=expected,
         expected_by=how,
-        noise=np.divide(residual * system.weight, left, out=np.zeros(n_targets), where=left > 0),
+        # Without a degree of freedom left nothing is known of the noise.
+        noise=np.divide(
+            residual * system.weight, left, out=np.full(n_targets, np.inf), where=left > 0
+        ),
         trusted=smallest >= max(TRUSTED, 0.99 * KNOWN * EPSILON) * largest,
         seconds=0.0,
         left_out=left_out,
@@ -281,9 +288,9 @@ def _solution(
 
 @storable
 class FewRows:
-    """Fewer rows than features, kept as they are: an accumulator that solves in the dual.
+    """Fewer rows than features, kept as they are and solved in the dual.
 
-    More rows are added to statistics instead (:meth:`gathered`).
+    More rows are added to statistics instead (:meth:`accumulator`).
 
     Parameters
     ----------
@@ -312,9 +319,9 @@ class FewRows:
         """The sum of the weights."""
         return float(len(self.Z) if self.weights is None else self.weights.sum())
 
-    def gathered(self, n_folds: int = 0) -> RidgeStatistics:
+    def accumulator(self) -> RidgeStatistics:
         """Return the statistics of the rows, which more rows can be added to."""
-        statistics = RidgeStatistics(self.Z.shape[1], self.Y.shape[1], n_folds)
+        statistics = RidgeStatistics(self.Z.shape[1], self.Y.shape[1])
         statistics.add(self.Z, self.Y, self.weights)
         return statistics
 
@@ -341,3 +348,23 @@ def _(few: FewRows, problem: Problem, again: Blocks | None = None) -> Solution:
     solution = solve_kernel(K, few.Y, problem, few.weights, few.Z.shape[1])
     coef = rows.T @ solution.coef
     return replace(solution, coef=coef, intercept=solution.intercept - mean @ coef)
+
+
+class _FewRowsForm:
+    """The quadratic form of features, from few training rows."""
+
+    def __init__(self, few: FewRows, alpha: float, intercept: bool) -> None:
+        self._centre = few.centre(intercept)
+        self._rows = few.Z - self._centre
+        K = self._rows @ self._rows.T
+        self._posterior = DualPosterior(K, few.weights, alpha, intercept)
+
+    def quadratic(self, Z: np.ndarray) -> np.ndarray:
+        """Return the form for every row of ``Z``."""
+        new = np.asarray(Z, dtype=float) - self._centre
+        return self._posterior.quadratic(new @ self._rows.T, np.einsum("ij,ij->i", new, new))
+
+
+@posterior_of.register
+def _(gathered: FewRows, alpha: float, intercept: bool) -> Form:
+    return _FewRowsForm(gathered, alpha, intercept)

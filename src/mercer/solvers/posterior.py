@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import singledispatch
+from typing import Any, Protocol
+
 import numpy as np
 import scipy.linalg
 
-from .statistics import Moments
+from .statistics import Moments, RidgeStatistics
 
 #: One minus a leverage that rounding has made.
 LOST = 1e-12
@@ -25,6 +28,14 @@ class Posterior:
         The ridge parameter.
     intercept : bool
         Whether a constant was fitted.
+
+    Examples
+    --------
+    >>> from mercer.solvers import Moments
+    >>> moments = Moments(1, 1)
+    >>> moments.add(np.asarray([[1.0], [-1.0]]), np.zeros((2, 1)))
+    >>> Posterior(moments, 2.0, intercept=True).quadratic(np.asarray([[2.0]]))
+    array([1.5])
     """
 
     def __init__(self, totals: Moments, alpha: float, intercept: bool) -> None:
@@ -82,11 +93,39 @@ class DualPosterior:
         return np.asarray(left / self._alpha)
 
 
-def cholesky(S: np.ndarray, alpha: float, rounding: float) -> np.ndarray:
-    """Return the lower Cholesky factor of S + α I, with as much added as rounding asks for.
+class Form(Protocol):
+    """The quadratic form of rows of features."""
 
-    S may have lost its definiteness to the rounding of the features; the diagonal is raised
-    by that size, tenfold each time, until the factor exists.
+    def quadratic(self, Z: np.ndarray) -> np.ndarray:
+        """Return the form for every row of ``Z``."""
+        ...
+
+
+@singledispatch
+def posterior_of(gathered: Any, alpha: float, intercept: bool) -> Form:
+    """Return the posterior of the coefficients of features, from what was gathered of the rows.
+
+    Examples
+    --------
+    >>> from mercer.solvers import RidgeStatistics
+    >>> statistics = RidgeStatistics(1, 1)
+    >>> statistics.add(np.asarray([[1.0], [-1.0]]), np.zeros((2, 1)))
+    >>> posterior_of(statistics, 2.0, False).quadratic(np.asarray([[2.0]]))
+    array([1.])
+    """
+    raise TypeError(f"There is no posterior for a {type(gathered).__name__}.")
+
+
+@posterior_of.register
+def _(gathered: RidgeStatistics, alpha: float, intercept: bool) -> Form:
+    return Posterior(gathered.total(), alpha, intercept)
+
+
+def cholesky(S: np.ndarray, alpha: float, rounding: float) -> np.ndarray:
+    """Return the lower Cholesky factor of S + α I, with jitter on the diagonal where it is needed.
+
+    Rounding may have left S indefinite: jitter starts at the size of the rounding errors, and
+    grows tenfold until the factorisation succeeds.
     """
     size = float(np.trace(S)) / len(S)
     raised = 0.0
@@ -108,7 +147,7 @@ class LeaveOneOut:
     ----------
     totals : Moments
         Sums over all rows.
-    alphas : array of shape (n_lams,)
+    alphas : array of shape (n_alphas,)
         The ridge parameters.
     intercept : bool
         Whether a constant is fitted.

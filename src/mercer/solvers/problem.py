@@ -41,7 +41,8 @@ class Solution:
     degrees_of_freedom : array of shape (n_targets,)
         The effective dimension at alpha: the trace of S (S + alpha)⁻¹.
     condition : float
-        Largest over smallest eigenvalue of S + alpha, at the smallest alpha.
+        Largest over smallest eigenvalue of S + alpha, at the smallest alpha; an upper bound
+        where the eigenvalues are not computed.
     residual : array of shape (n_targets,)
         The mean squared error on the training rows.
     expected : array of shape (n_targets,)
@@ -56,7 +57,7 @@ class Solution:
     seconds : float
         Time of the solve.
     left_out : array of shape (n_rows, n_targets) or None
-        In the dual: what a machine that had not seen the row is off by.
+        In the dual: the leave-one-out residual of every row.
 
     Examples
     --------
@@ -136,7 +137,7 @@ class Problem:
         Those of the grid below ``floor``, which the rounding of the features hides, are left out.
         """
         if self.alpha is not None:
-            grid = np.atleast_1d(np.asarray(self.alpha, dtype=float))
+            grid = np.unique(np.asarray(self.alpha, dtype=float))
             if not self.above_rounding or len(grid) == 1:
                 return grid
         else:
@@ -156,6 +157,9 @@ def choose(scores: np.ndarray, alphas: np.ndarray, per_target: bool) -> np.ndarr
     if not np.isfinite(scores).any():
         # Too few rows to tell: the most cautious one.
         return np.full(scores.shape[1], alphas.max())
+    # Of candidates that are equally good the largest, the most cautious one.
+    order = np.argsort(-alphas, kind="stable")
+    scores, alphas = scores[order], alphas[order]
     if per_target:
         return alphas[scores.argmin(axis=0)]
     # Targets of different scale count alike.
@@ -177,6 +181,9 @@ def generalised_error(residual: np.ndarray, left: float, counted: float) -> np.n
     counted : float
         Rows that count.
     """
-    if left <= 1e-12 * counted:
+    if left <= 0:
         return np.full_like(residual, np.inf)
-    return residual * (counted / left) ** 2
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = residual * np.square(np.float64(counted) / left)
+    # What is beyond all numbers is not known to be good.
+    return np.where(np.isnan(found), np.inf, found)

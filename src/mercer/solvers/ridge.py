@@ -18,6 +18,8 @@ from .systems import GivenSystem, OrthogonalSystem, PrimalSystem, System
 
 #: Features from which on a single alpha is worth a decomposition of its own.
 MANY = 512
+#: The share of the weight from which on a fold is not subtracted from the total.
+HEAVY = 0.999
 
 #: A function that yields the training rows once more: features, targets and weights.
 Blocks = Callable[[], Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]]
@@ -185,7 +187,8 @@ def solve(
         residual=residual,
         expected=expected,
         expected_by="gcv" if criterion == "given" else criterion,
-        noise=np.divide(squares, left, out=np.zeros(n_targets), where=left > 1e-9 * counted),
+        # Without a degree of freedom left nothing is known of the noise.
+        noise=np.divide(squares, left, out=np.full(n_targets, np.inf), where=left > 0),
         # A candidate of the grid may lie on the bound itself.
         trusted=system.name == "qr"
         or smallest >= max(TRUSTED, 0.99 * KNOWN * totals.rounding) * largest,
@@ -226,8 +229,8 @@ def cv_scores(statistics: RidgeStatistics, alphas: np.ndarray, problem: Problem)
     total = statistics.total()
     scores = np.zeros((len(alphas), statistics.n_targets))
     filled = 0
-    for fold in statistics.folds:
-        training = total.without(fold)
+    for number, fold in enumerate(statistics.folds):
+        training = _without(statistics, total, number)
         if fold.weight <= 0 or training.n_positive < 1:
             continue
         filled += 1
@@ -238,6 +241,19 @@ def cv_scores(statistics: RidgeStatistics, alphas: np.ndarray, problem: Problem)
     if filled < 2:
         raise ValueError(
             f"Cross-validation in {statistics.n_folds} folds needs rows in at least two of them, "
-            f"but there are {total.n_rows} row(s); use selection='gcv' or give alpha."
+            f"but there are {total.n_rows} row(s); use more rows, or give alpha."
         )
     return scores / total.weight
+
+
+def _without(statistics: RidgeStatistics, total: Moments, number: int) -> Moments:
+    """Return the moments of all folds but one."""
+    fold = statistics.folds[number]
+    if fold.weight < HEAVY * total.weight:
+        return total.without(fold)
+    # A fold that outweighs all others would leave nothing but rounding errors of them.
+    rest = Moments(statistics.n_features, statistics.n_targets)
+    for other in statistics.folds:
+        if other is not fold:
+            rest.merge(other)
+    return rest

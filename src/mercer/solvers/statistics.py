@@ -8,7 +8,8 @@ float32 features is computed in float32, and added up in float64.
 from __future__ import annotations
 
 import copy
-from typing import Protocol, Self
+from functools import singledispatch
+from typing import Any, Protocol, Self
 
 import numpy as np
 from scipy.linalg import blas
@@ -20,17 +21,34 @@ from .._registry import storable
 MIRRORED = 128
 
 
-class Accumulator(Protocol):
-    """The mergeable state of a pass over blocks: what machines gather, and solvers solve from."""
+class Gathered(Protocol):
+    """What was gathered of the rows, and solvers solve from."""
 
     @property
     def n_rows(self) -> int:
         """Rows that were added."""
         ...
 
+    @property
+    def weight(self) -> float:
+        """The sum of their weights."""
+        ...
+
+    def variance(self) -> np.ndarray:
+        """Return the variance of every target."""
+        ...
+
+    def accumulator(self) -> Accumulator:
+        """Return what more rows can be added to: itself, or a new object with the same rows."""
+        ...
+
+
+class Accumulator(Gathered, Protocol):
+    """The mergeable state of a pass over blocks."""
+
     def add(
         self,
-        Z: np.ndarray,
+        Z: Any,
         Y: np.ndarray,
         weights: np.ndarray | None = None,
         overwrite: bool = False,
@@ -38,8 +56,8 @@ class Accumulator(Protocol):
         """Add a block of features, its targets and, if there are any, its weights."""
         ...
 
-    def merge(self, other: Self) -> None:
-        """Add what another accumulator of the same shape has gathered."""
+    def merge(self, other: Any) -> None:
+        """Add what another accumulator of the same kind and shape has gathered."""
         ...
 
     def copy(self) -> Self:
@@ -52,7 +70,7 @@ class Moments:
     """Weighted sums of features z and targets y about a reference point.
 
     The reference is the mean of the first block: with it the sums of features far from zero
-    keep the digits of their spread. Two sums with different references are brought to one
+    keep the digits of their deviations. Two sums with different references are brought to one
     before they are added.
 
     Attributes
@@ -123,6 +141,8 @@ class Moments:
             self.n_positive += Z.shape[0]
             # The plain sums take the weight itself: one root is in the rows already.
             Z, Y = Z * root.astype(Z.dtype), Y * root
+        if Z.dtype == np.float32 and _beyond_float32(Y, weights):
+            Z = Z.astype(float)
         single = Z.dtype == np.float32
         gemm, rank_k = (blas.sgemm, blas.ssyrk) if single else (blas.dgemm, blas.dsyrk)
         # Z is stored by rows: its transpose is what BLAS calls a matrix stored by columns. All
@@ -222,6 +242,13 @@ class Moments:
         return full
 
 
+def _beyond_float32(Y: np.ndarray, weights: np.ndarray | None) -> bool:
+    """Return whether targets, or roots of weights, would overflow or vanish in float32."""
+    small = 1.0 if weights is None else float(weights.min())
+    large = float(np.abs(Y).max()) if weights is None else max(np.abs(Y).max(), weights.max())
+    return large > 1e30 or small < 1e-30
+
+
 def _mean(rows: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     """Return the mean of rows in float64."""
     if weights is None:
@@ -288,6 +315,19 @@ class RidgeStatistics:
             part = None if weights is None else weights[rows]
             fold.add(Z[rows], Y[rows], part, overwrite=True)
 
+    @property
+    def weight(self) -> float:
+        """The sum of the weights of the rows."""
+        return sum(fold.weight for fold in self.folds)
+
+    def variance(self) -> np.ndarray:
+        """Return the variance of every target."""
+        return self.total().variance()
+
+    def accumulator(self) -> RidgeStatistics:
+        """Return these statistics: more rows can be added to them."""
+        return self
+
     def copy(self) -> RidgeStatistics:
         """Return statistics of their own with the same sums."""
         return copy.deepcopy(self)
@@ -311,3 +351,32 @@ class RidgeStatistics:
         for fold in self.folds:
             total.merge(fold)
         return total
+
+
+@singledispatch
+def accumulator_for(block: Any, n_features: int, n_targets: int, n_folds: int = 0) -> Accumulator:
+    """Return an empty accumulator for blocks of features of a kind.
+
+    A new kind of blocks (packed bits, arrays on a device) registers its own; machines do not
+    change.
+
+    Parameters
+    ----------
+    block : array
+        A block of features.
+    n_features, n_targets : int
+        Columns of features and targets.
+    n_folds : int, default=0
+        Folds to keep apart; 0 keeps none.
+
+    Examples
+    --------
+    >>> type(accumulator_for(np.eye(2), 2, 1)).__name__
+    'RidgeStatistics'
+    """
+    raise TypeError(f"There is no accumulator for features in a {type(block).__name__}.")
+
+
+@accumulator_for.register
+def _(block: np.ndarray, n_features: int, n_targets: int, n_folds: int = 0) -> Accumulator:
+    return RidgeStatistics(n_features, n_targets, n_folds)

@@ -44,7 +44,7 @@ def test_the_pilot_has_no_more_features_than_were_asked_for(monkeypatch):
 
 def test_features_far_from_their_kernel_are_warned_of():
     X, y = waves(300, d=8)
-    with pytest.warns(UserWarning, match=r"16 features are \d+% from the kernel"):
+    with pytest.warns(UserWarning, match=r"16 features has a relative error of \d+%"):
         model = KernelRegressor(Gaussian(0.3), n_components=16).fit(X, y)
     assert model.report_.approximation_error > 0.3
 
@@ -77,6 +77,13 @@ def test_rows_that_repeat_are_told_of():
     twice = KernelRegressor(Laplace(1.0)).fit(np.tile(X, (2, 1)), np.tile(y, 2)).report_
     assert twice.repeated_rows == 1.0
     assert "100% of the rows occur more than once" in str(twice)
+    gaps = np.where(np.arange(400)[:, None] % 2, X, np.nan)
+    missing = KernelRegressor(Laplace(1.0)).fit(np.tile(gaps, (2, 1)), np.tile(y, 2)).report_
+    assert missing.repeated_rows == 1.0
+    # One row that is there 600 times in 20,000 is not a table that repeats.
+    X, y = waves(20_000, noise=1.0)
+    X[:600], y[:600] = X[0], y[0]
+    assert KernelRegressor(Gaussian(2.0), n_components=100).fit(X, y).report_.repeated_rows == 0
 
 
 def test_large_distinct_integers_are_not_constant():

@@ -152,3 +152,13 @@ def test_many_classes_are_known_for_sure():
     some = FeatureRidgeClassifier(features, alpha=1.0).fit(X[:1500], labels[:1500], weights)
     part = FeatureRidgeClassifier(features, alpha=1.0).fit(X[:900], labels[:900])
     assert some.predict_proba(X[1500:]) == pytest.approx(part.predict_proba(X[1500:]), abs=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["features", "nystrom"])
+def test_accuracy_of_noise_is_a_guess_near_interpolation(solver):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((300, 5)), rng.integers(0, 2, 300)
+    options = {"solver": solver, "n_components": 300, "n_iterations": 0, "random_state": 0}
+    for alpha in (1e-6, 1e-3):
+        model = IRKMClassifier(Gaussian(1.0), alpha=alpha, **options).fit(X, y)
+        assert model.report_.score < 0.6

@@ -26,7 +26,7 @@ def test_the_report_says_what_was_chosen_and_learnt(tmp_path):
     text = str(report)
     for said in (
         "300 rows, 4 columns",
-        "Laplace(lengthscale=2.0): as wide as typical rows are long",
+        "Laplace(lengthscale=2.0): its lengthscale is the typical norm of a row",
         "300 rows have an affordable kernel matrix",
         f"iteration {model.best_iteration_} of {model.n_iter_} kept",
         "leave-one-out",

@@ -259,7 +259,7 @@ def test_tiny_and_huge_values_are_scaled(factor):
 def test_a_ridge_that_float32_hides_is_said():
     X = np.random.default_rng(0).standard_normal((300, 3)).astype("float32")
     model = IRKMRegressor(Gaussian(2.0), solver="features", n_components=40, alpha=1e-7)
-    with pytest.warns(UserWarning, match="lost in the rounding of float32"):
+    with pytest.warns(UserWarning, match="below the rounding error of float32"):
         model.set_params(n_iterations=0).fit(X, X[:, 0])
 
 

@@ -223,7 +223,7 @@ class KernelMachine(Machine):
                 features, error = measured_features(chosen.kernel, method.n_components, seed, rows)
                 machine = clone(ridge).set_params(features=features, alpha=self.alpha)
             stage.note(f"{chosen.kernel!r}: {reason}")
-        share = sample.repeated_share() * columns.n_rows / len(sample.y)
+        share = sample.repeated_share()
         self._state = AutoState(
             seed=seed,
             target_name=name,
@@ -235,7 +235,7 @@ class KernelMachine(Machine):
             options=options,
             linear_score=linear_score,
             approximation_error=error,
-            repeated_rows=min(share, 1.0) if share >= REPEATED else 0.0,
+            repeated_rows=share if share >= REPEATED else 0.0,
         )
         return blocks
 

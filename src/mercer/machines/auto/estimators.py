@@ -207,7 +207,7 @@ class KernelClassifier(Classification, KernelMachine):
         return self._fit(X, y, sample_weight)
 
     def _new_targets(self) -> LabelTargets:
-        return LabelTargets(class_weight=self.class_weight)
+        return LabelTargets(class_weight=self.class_weight, way_out="give rows of all classes")
 
     def _ridge(
         self, targets: LabelTargets, **parameters: Any

@@ -111,11 +111,15 @@ class EncodedSample:
         return np.column_stack([raw, np.full(len(raw), constant, dtype=raw.dtype)])
 
     def repeated_share(self) -> float:
-        """Return the share of rows that occur more than once, target included."""
-        rows = self._raw.toarray() if is_sparse(self._raw) else np.asarray(self._raw)
+        """Return the share of all rows that occur more than once, target included."""
+        rows = self._raw.toarray() if is_sparse(self._raw) else np.asarray(self._raw, dtype=float)
         _, codes = np.unique(self.y, axis=0, return_inverse=True)
-        _, counts = np.unique(np.column_stack([rows, codes.ravel()]), axis=0, return_counts=True)
-        return float(counts[counts > 1].sum() / len(rows))
+        # Missing entries are equal here, too.
+        table = np.column_stack([np.where(np.isnan(rows), np.inf, rows), codes.ravel()])
+        _, counts = np.unique(table, axis=0, return_counts=True)
+        # Of two copies a sample rarely holds both; of many it holds their share.
+        pairs = 2 * np.sum(counts == 2) * self.columns.n_rows / len(rows)
+        return float(min((pairs + counts[counts > 2].sum()) / len(rows), 1.0))
 
 
 @dataclass(frozen=True)
@@ -271,7 +275,9 @@ def _explanation(best: Candidate, pilot: Pilot, untried: str, tried: str = "") -
     n_rows = pilot.sample.rows(best.scaling, best.constant).shape[0]
     what = "constants" if best.constant else "lengthscales"
     reason = f"the best on {n_rows:,} rows of {pilot.n_tried} {what}{tried}"
-    return reason + (", columns scaled alike" if best.scaling == "common" else "")
+    return reason + (
+        ", all columns divided by one common scale" if best.scaling == "common" else ""
+    )
 
 
 def _best_of_family(

@@ -66,12 +66,14 @@ def choose_method(
             return _features(None, n_components, "the number of rows is not known beforehand")
         return Method("exact", None, "there is no feature map for this kernel", need)
     if n_rows <= EXACT_ROWS and need <= budget:
-        return Method("exact", None, f"{n_rows:,} rows cost no more than features would", need)
+        return Method("exact", None, f"for {n_rows:,} rows it is no slower than features", need)
     if featured:
-        why = f"{n_rows:,} rows are more than {EXACT_ROWS:,}"
+        why = f"they are faster above {EXACT_ROWS:,} rows"
         if n_rows <= EXACT_ROWS:
             why = "the memory budget is too small"
-        return _features(n_rows, n_components, f"{why}; an exact kernel needs {need / 1e9:.3g} GB")
+        return _features(
+            n_rows, n_components, f"{why}; the exact kernel would need {need / 1e9:.3g} GB"
+        )
     if need > budget:
         raise ValueError(
             f"An exact kernel of {n_rows:,} rows needs about {need / 1e9:.3g} GB, more than the "

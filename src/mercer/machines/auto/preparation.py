@@ -103,8 +103,8 @@ def measured_features(kernel: Kernel, n_components: int, seed: int, rows: Any) -
     error = approximation_error(clone(features).fit(rows), rows).relative
     if error > FAR:
         warnings.warn(
-            f"{n_components:,} features are {error:.0%} from the kernel {kernel!r}, so the model "
-            "is much cruder than the kernel's; give more n_components, or approximation='exact'.",
+            f"The kernel matrix of {n_components:,} features has a relative error of {error:.0%} "
+            f"({kernel!r}); increase n_components, or use approximation='exact'.",
             UserWarning,
             stacklevel=8,
         )

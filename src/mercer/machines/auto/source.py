@@ -50,7 +50,9 @@ class RowsAtHand:
         weights = as_weights(sample_weight, X.shape[0])
         if weights is not None and not weights.all():
             if not weights.any():
-                raise ValueError("sample_weight is zero for every row; at least one must not be.")
+                raise ValueError(
+                    "sample_weight is zero for every row; at least one weight must be positive."
+                )
             X, checked, weights = with_weight(Block(X, checked, weights))
         self._parts = X, checked, weights, learning_rows(X.shape[1] + ENCODED, 8)
 
@@ -83,9 +85,9 @@ class StreamOfBlocks:
         blocks = iter(self)
         first = next(blocks)
         warnings.warn(
-            "A stream that can be read once only: columns, kernel and lengthscale are fitted on "
-            f"its first block only ({first.X.shape[0]} rows); give a list of blocks or a "
-            "TableStream to have them from all rows.",
+            "The stream can be read only once, so that columns, kernel and lengthscale are fitted "
+            f"on its first block only ({first.X.shape[0]} rows); pass a list of blocks or a "
+            "TableStream to use all rows.",
             UserWarning,
             stacklevel=6,
         )
@@ -101,7 +103,7 @@ class StreamOfBlocks:
 
 
 def with_weight(block: Block) -> Block:
-    """Return the rows of a block whose weight is not 0: others are no rows.
+    """Return the rows of a block whose weight is not 0.
 
     Examples
     --------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import repeat
 from numbers import Integral, Real
 from typing import Any, Self
@@ -118,12 +119,12 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         Parameters
         ----------
         X : array of shape (n_samples, n_features), a list of blocks, or a sampler
-            Rows; or blocks ``(X, y)`` that can be read again; or with ``fresh=True`` what
-            gives fresh rows.
+            Rows; or blocks ``(X, y)`` that can be read again; or, with ``fresh=True``,
+            a sampler.
         y : array of shape (n_samples,) or (n_samples, n_targets)
             Targets, or labels; ``None`` where X brings them.
         sample_weight : array of shape (n_samples,), default=None
-            Sample weights; a row is held out whole, whatever its weight.
+            Sample weights; leave-one-out drops a row entirely, whatever its weight.
 
         Returns
         -------
@@ -164,8 +165,8 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
             scales, n_rows, weight = scales_of(blocks(), self.standardize, sample)
         if self.fresh and not scales.n_varying:
             raise ValueError(
-                "The targets of the first fresh rows are all equal, and their scale is that of all "
-                "others: let the first block, or batch_size, be larger."
+                "The targets of the first fresh rows are all equal, so that their scale cannot be "
+                "estimated; use a larger first block, or a larger batch_size."
             )
         weights = self._equal_weights(self.n_features_in_)
         if before[0] is not None:
@@ -259,8 +260,8 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
             return None, whole, None
         if self.fresh:
             raise ValueError(
-                "validation_fraction must be None with fresh=True: the leave-one-out error of "
-                "fresh rows needs no others."
+                "validation_fraction must be None with fresh=True: iterations are compared by the "
+                "leave-one-out error of their fresh rows."
             )
         data, held = whole.parts(share, stream)
         if min(data.n_rows, held.n_rows) < 2:
@@ -296,9 +297,11 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         """Return the score to expect on new rows, and the scale of probabilities."""
         if not isinstance(targets, LabelTargets):
             return 1 - result.error, 1.0
-        held_out = result.held_out._replace(
-            predicted=scales.original(result.held_out.predicted),
-            targets=scales.original(result.held_out.targets),
+        found = result.held_out()
+        held_out = replace(
+            found,
+            predicted=scales.original(found.predicted),
+            targets=scales.original(found.targets),
         )
         return held_out.accuracy(), held_out.scale()
 

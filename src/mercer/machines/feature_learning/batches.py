@@ -31,7 +31,7 @@ def repeated(X: Any, y: Any, sample_weight: Any, check: Check) -> BlockSource:
         checked.
     """
     if is_sampler(X):
-        raise ValueError("X draws rows: use fresh=True, and batch_size for the rows of a step.")
+        raise ValueError("X is a sampler: use fresh=True, and batch_size for the rows of a step.")
     if not is_stream(X):
         block = check(Block(X, y, sample_weight), True, False)
         return lambda: iter([block])

@@ -36,7 +36,7 @@ def choose_kernel(kernel: Kernel | None, scales: Scales) -> tuple[Kernel, str]:
     """
     if kernel is None:
         total = float(np.sqrt(np.sum(scales.deviation**2)))
-        return Laplace(total if total > 0 else 1.0), "as wide as typical rows are long"
+        return Laplace(total if total > 0 else 1.0), "its lengthscale is the typical norm of a row"
     kernel = checked(kernel)
     if kernel.needs_data():
         raise ValueError(
@@ -65,7 +65,7 @@ def choose_alphas(
     scales : Scales
         Of the rows.
     solver : {"exact", "features", "nystrom"}
-        Who chooses.
+        By which solver it is chosen.
     """
     how = CRITERIA["loo" if solver == "exact" else "gcv"]
     if alpha is not None:
@@ -79,7 +79,7 @@ def choose_alphas(
 def choose_solver(
     solver: str, n_components: int, n_rows: int, kernel: Kernel
 ) -> tuple[str, int | None, str]:
-    """Return who solves, with how many features or landmarks, and why.
+    """Return the solver, with how many features or landmarks, and why.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ class Rows(NamedTuple):
         )
 
     def with_weight(self) -> Rows:
-        """Return the rows whose weight is not 0: others are no rows."""
+        """Return the rows whose weight is not 0."""
         if self.weights is None or self.weights.all():
             return self
         return self.picked(np.flatnonzero(self.weights > 0))
@@ -211,7 +211,9 @@ def scales_of(
             sample.add(rows)
             n_rows += len(rows)
     if not n_rows:
-        raise ValueError("sample_weight is zero for every row; at least one must not be.")
+        raise ValueError(
+            "sample_weight is zero for every row; at least one weight must be positive."
+        )
     return Scales(columns, targets, standardize), n_rows, float(np.max(columns.weight))
 
 

@@ -37,8 +37,11 @@ class _Posterior:
                 "The standard deviation of predictions needs the sums of the training rows, which "
                 "this model was saved without; save it with compact=False."
             )
-        posterior = Posterior(self._totals, float(self._solution.alpha[0]), True)
-        return np.asarray((1 + posterior.quadratic(Z))[:, None] * self._solution.noise)
+        return np.asarray((1 + self._quadratic(Z))[:, None] * self._solution.noise)
+
+    def _quadratic(self, Z: np.ndarray) -> np.ndarray:
+        assert self._totals is not None
+        return Posterior(self._totals, float(self._solution.alpha[0]), True).quadratic(Z)
 
     def __mercer_state__(self, compact: bool) -> dict[str, Any]:
         """Return what a model file holds; if compact, no sums."""
@@ -107,6 +110,10 @@ class FourierFunctions(_Posterior):
         """Return the variances of new observations."""
         return self._variances(self._features.transform(X))
 
+    def leverages(self, X: np.ndarray) -> np.ndarray:
+        """Return the leverages of training rows, over their weights."""
+        return self._quadratic(self._features.transform(X))
+
 
 @storable
 class LandmarkFunctions(_Posterior):
@@ -144,5 +151,12 @@ class LandmarkFunctions(_Posterior):
 
     def variances(self, X: np.ndarray) -> np.ndarray:
         """Return the variances of new observations."""
+        return self._variances(self._features(X))
+
+    def leverages(self, X: np.ndarray) -> np.ndarray:
+        """Return the leverages of training rows, over their weights."""
+        return self._quadratic(self._features(X))
+
+    def _features(self, X: np.ndarray) -> np.ndarray:
         root = LandmarkRoot(self._kernel(self._landmarks))
-        return self._variances(root.features(self._kernel(X, self._landmarks)))
+        return root.features(self._kernel(X, self._landmarks))

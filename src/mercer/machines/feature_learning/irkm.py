@@ -58,20 +58,21 @@ class IRKMRegressor(_Columns, Regression, FeatureLearner):
     kernel : Kernel, default=None
         :class:`~mercer.Laplace`, :class:`~mercer.Gaussian`, :class:`~mercer.Matern`,
         :class:`~mercer.Exponential`, :class:`~mercer.Polynomial`, :class:`~mercer.NTK` or
-        another kernel whose derivatives are known; ``None`` is a Laplace kernel as wide as
-        the rows are long, √d for standardised columns.
+        another kernel whose derivatives are known; ``None`` is a Laplace kernel whose
+        lengthscale is the typical norm of a row, √d for standardised columns.
     mixing : float, default=0.5
         The share of the derivatives, alpha in [1]_; 0 uses the gradients only.
     safeguard : float, default=3e-3
-        What all columns share before anything is known of them; it keeps those that had no
-        weight among the candidates.
+        Added to every column in each update, over the number of columns, so that a column
+        whose weight is 0 can recover.
     n_iterations : int or None, default=None
         How often weights are updated, at most; ``None`` means 10.
     alpha : float, array of floats or None, default=None
         The ridge parameter that is added to the kernel matrix, candidates for it, or ``None``
         for seven candidates; leave-one-out (generalised cross-validation for many rows) chooses.
     negative : {"clip", "shift"}, default="clip"
-        What becomes of negative derivatives: zero, or all are moved up by the smallest.
+        What becomes of negative derivatives: they are set to zero, or all are shifted so that
+        the smallest is zero.
     solver : {"auto", "exact", "features", "nystrom"}, default="auto"
         The kernel matrix of all rows; random Fourier features of a Gaussian kernel; or the
         kernel functions of some rows. ``"auto"`` is exact for up to about 3,400 rows, then features
@@ -79,8 +80,9 @@ class IRKMRegressor(_Columns, Regression, FeatureLearner):
     n_components : int, default=2048
         Features, or landmarks.
     fresh : bool, default=False
-        Learn every iteration from rows of its own: X is then an object with a method
-        ``sample(n, random_state)``, a function like it, blocks of rows, or rows to be cut.
+        Use new rows in every iteration: X is then an object with a method
+        ``sample(n, random_state)``, such a function, blocks of rows, or an array that is split
+        into batches.
     batch_size : int or None, default=None
         Rows of an iteration with ``fresh=True``; needed for a sampler.
     patience : int or None, default=5
@@ -105,7 +107,7 @@ class IRKMRegressor(_Columns, Regression, FeatureLearner):
     column_weights_ : array of shape (n_features,)
         The weights of the best iteration; their sum is the number of columns.
     feature_importances_ : array of shape (n_features,)
-        The same as shares.
+        The weights divided by their sum.
     history_ : list of dict
         Error, ridge parameter and importances of every iteration.
     n_iter_ : int
@@ -113,7 +115,7 @@ class IRKMRegressor(_Columns, Regression, FeatureLearner):
     best_iteration_ : int
         The iteration whose error is smallest: that machine is kept.
     left_out_error_ : float
-        Its squared error of left-out rows over the variance of the targets (of held-out rows,
+        Its leave-one-out squared error over the variance of the targets (that of held-out rows,
         with ``validation_fraction``).
     validation_fraction_ : float or None
         The share of the rows that was held out.
@@ -167,7 +169,7 @@ batch_size, patience, validation_fraction, standardize, warm_start, verbose, ran
     column_weights_ : array of shape (n_features,)
         The weights of the best iteration.
     feature_importances_ : array of shape (n_features,)
-        The same as shares.
+        The weights divided by their sum.
     history_ : list of dict
         Error, ridge parameter and importances of every iteration.
     n_iter_, best_iteration_, left_out_error_, validation_fraction_, alpha_, solver_, \

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from ...engine.progress import Progress
-from ..calibration import HeldOut, PredictedSample
+from ..calibration import PredictedSample
 from .data import Standardized
 from .functions import Function
 from .steps import Fit, Step
@@ -67,8 +67,8 @@ def iterate(
             try:
                 result = fit.run(next(batches), weights, last)
                 if held is not None:
-                    error, held_out = validated(result.function, weights, held)
-                    result = result._replace(error=error, held_out=held_out)
+                    error, sample = validated(result.function, weights, held)
+                    result = result._replace(error=error, held_out=sample.held_out)
             except KeyboardInterrupt:
                 if best is None:
                     raise
@@ -89,7 +89,9 @@ def iterate(
     return best, history
 
 
-def validated(function: Function, weights: Weights, data: Standardized) -> tuple[float, HeldOut]:
+def validated(
+    function: Function, weights: Weights, data: Standardized
+) -> tuple[float, PredictedSample]:
     """Return the error on held-out rows, over the variance of the targets, and a sample of them.
 
     Parameters
@@ -103,11 +105,12 @@ def validated(function: Function, weights: Weights, data: Standardized) -> tuple
     """
     sample, squares = PredictedSample(), 0.0
     for X, Y, own, counts in data.blocks(1):
-        predicted = function(weights.reweighted(X).astype(float))
-        sample.add(predicted, Y, own, counts)
+        rows = weights.reweighted(X).astype(float)
+        predicted = function(rows)
+        sample.add(rows, predicted, Y, own, counts)
         errors = ((Y - predicted) ** 2).sum(axis=1)
         squares += float(errors.sum() if own is None else own @ errors)
-    return squares / data.weight / data.variance(), sample.rows()
+    return squares / data.weight / data.variance(), sample
 
 
 def learnt_from_all(fit: Step, whole: Standardized, best: Iterate) -> Iterate:

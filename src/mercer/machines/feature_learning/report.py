@@ -101,9 +101,14 @@ class LearnerReport(Report):
                 "score",
                 f"{self.score_name} {three_digits(self.score)} expected on new rows "
                 f"({self.score_reason}); "
-                f"squared error {self.error:.3g} of the variance, {self.plain_error:.3g} at first",
+                f"squared error over variance {self.error:.3g} ({self.plain_error:.3g} at first)",
             ),
         ]
         if self.approximation_error is not None:
-            found.append(("fidelity", f"features {self.approximation_error:.2%} from the kernel"))
+            found.append(
+                (
+                    "fidelity",
+                    f"kernel matrix with a relative error of {self.approximation_error:.2%}",
+                )
+            )
         return [*found, ("cost", f"{self.seconds:.1f} s")]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -38,7 +39,7 @@ class Fit(NamedTuple):
     alpha: float
     E: np.ndarray
     D: np.ndarray
-    held_out: HeldOut
+    held_out: Callable[[], HeldOut]
 
 
 class Step(Protocol):
@@ -99,7 +100,8 @@ class ExactStep:
             ones if counts is None else counts,
         )
         function = KernelFunctions(self._kernel, rows, own, solution)
-        return Fit(function, error, float(solution.alpha[0]), E, D / data.weight, held_out)
+        alpha = float(solution.alpha[0])
+        return Fit(function, error, alpha, E, D / data.weight, lambda: held_out)
 
     def _candidates(self, last: float | None) -> np.ndarray:
         if last is None or len(self._alphas) == 1:
@@ -136,26 +138,20 @@ class _TwoPasses:
         solution = solve_ridge(statistics, self._problem)
         if not solution.trusted and Z.dtype == np.float32:
             warnings.warn(
-                f"alpha={float(solution.alpha[0]):.3g} is lost in the rounding of float32 "
-                "features, and so are the derivatives: give a larger one, or rows in float64.",
+                f"alpha={float(solution.alpha[0]):.3g} is below the rounding error of float32 "
+                "features: derivatives are unreliable; use a larger alpha, or float64 rows.",
                 UserWarning,
                 stacklevel=8,
             )
         return solution, statistics.total()
 
     @staticmethod
-    def _errors(
-        solution: Solution, data: Standardized, sample: PredictedSample
-    ) -> tuple[float, HeldOut]:
-        """Return the error that generalised cross-validation expects, over the variance.
-
-        And what the rows of a sample would be predicted as if they had been held out.
-        """
+    def _error(solution: Solution, data: Standardized) -> float:
+        """Return the error that generalised cross-validation expects, over the variance."""
         # The constant is a degree of freedom as well, and a row is one row whatever its weight.
         share = (solution.degrees_of_freedom + 1) / data.n_rows
         left = np.maximum(1 - share, 1e-9)
-        error = float(np.sum(solution.residual / left**2)) / data.variance()
-        return error, sample.rows(float(np.max(share)))
+        return float(np.sum(solution.residual / left**2)) / data.variance()
 
     @staticmethod
     def _dual(
@@ -207,7 +203,7 @@ class FourierStep(_TwoPasses):
             Z = self._features.transform(rows)
             C, S = Z[:, :half], Z[:, half:]
             predicted = product_beside_scipy(Z, theta.astype(Z.dtype)) + solution.intercept
-            sample.add(predicted, Y, own, counts)
+            sample.add(rows, predicted, Y, own, counts)
             beta = self._dual(Y, predicted, own, alpha).astype(Z.dtype)
             for k in range(theta.shape[1]):
                 slope = C * sines[:, k].astype(Z.dtype) - S * cosines[:, k].astype(Z.dtype)
@@ -220,7 +216,8 @@ class FourierStep(_TwoPasses):
         total = np.sum(moved, axis=0)
         D = -frequencies.T @ total if weights.matrix else -np.sum(frequencies * total, axis=0)
         function = FourierFunctions(self._features, solution, totals)
-        error, held_out = self._errors(solution, data, sample)
+        held_out = partial(sample.held_out, function.leverages)
+        error = self._error(solution, data)
         return Fit(function, error, alpha, E / data.weight, D / data.weight, held_out)
 
 
@@ -262,7 +259,7 @@ class NystromStep(_TwoPasses):
         for X, Y, own, counts in data.blocks(size):
             rows = weights.reweighted(X)
             predicted = kernel.matvec(rows, coef, places) + solution.intercept
-            sample.add(predicted, Y, own, counts)
+            sample.add(rows, predicted, Y, own, counts)
             beta = self._dual(Y, predicted, own, alpha)
             weight = len(rows) if own is None else own.sum()
             E = E + weight * mean_squared_gradients(
@@ -270,7 +267,8 @@ class NystromStep(_TwoPasses):
             )
             D = D + 2 * derivative_norm(kernel, rows, places, beta, coef, matrix=matrix)
         function = LandmarkFunctions(kernel, places, coef, solution, totals)
-        error, held_out = self._errors(solution, data, sample)
+        held_out = partial(sample.held_out, function.leverages)
+        error = self._error(solution, data)
         return Fit(function, error, alpha, E / data.weight, D / data.weight, held_out)
 
 

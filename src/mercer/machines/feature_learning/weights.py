@@ -23,7 +23,7 @@ class Rule:
     safeguard : float
         What every column gets before anything is known of it, over the columns.
     negative : {"clip", "shift"}
-        What becomes of negative derivatives: zero, or all are moved up by the smallest.
+        What becomes of negative derivatives: set to zero, or all shifted by the smallest.
     """
 
     mixing: float
