@@ -123,10 +123,10 @@ class NonFiniteError(ValueError):
         return NonFiniteError(self.what, self.name, n_rows + self.row, self.column)
 
 
-def take(X: Any, start: int, stop: int, dtype: str, name: str = "X") -> Any:
+def take(X: Any, start: int, stop: int, dtype: str, name: str = "X", *, check: bool = True) -> Any:
     """Return rows of ``X`` in floating ``dtype``, or say where a value is not finite."""
     block = X[start:stop] if is_numpy(X) else X[start:stop, :]
-    if "float" in dtype_name(block):
+    if check and "float" in dtype_name(block):
         _refuse_non_finite(block, start, name)
     return as_floating(block, dtype)
 

@@ -16,6 +16,8 @@ EXACT_ROWS = int(((FOLDS + 1) / EIGENVECTORS) ** (1 / 3) * COMPONENTS)
 EXACT_COPIES = 5
 #: Arrays of the size of the sums of products that a solve from them holds at most.
 SUMS_COPIES = 10
+#: The same of one step of a feature-learning machine: one alpha, no folds.
+STEP_EXACT_COPIES, STEP_SUMS_COPIES = 4, 6
 
 
 def exact_memory(n_rows: int) -> int:

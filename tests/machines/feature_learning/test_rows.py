@@ -339,3 +339,14 @@ def test_arrays_of_other_libraries_are_learnt_from(library):
         assert found == pytest.approx(expected, abs=1e-8)
     stream = [(make(X[:60]), make(y[:60])), (make(X[60:]), make(y[60:]))]
     assert IRKMClassifier(class_weight={0: 2.0}, **options).fit(stream).score(X, y) > 0.9
+
+
+def test_fresh_rows_are_checked_as_they_are_drawn():
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    spoiled = X.copy()
+    spoiled[7, 1] = np.nan
+    blocks = [(X, X[:, 0]), (spoiled, X[:, 0])]
+    with pytest.raises(ValueError, match="NaN at row 7"):
+        IRKMRegressor(fresh=True, n_iterations=1, random_state=0).fit(blocks)
+    with pytest.raises(ValueError, match="NaN at row 7"):
+        IRKMRegressor(n_iterations=1, random_state=0).fit(spoiled, X[:, 0])

@@ -244,7 +244,7 @@ class KernelMachine(Machine):
     ) -> tuple[np.ndarray, np.ndarray | None]:
         """Return predictions for raw rows, block by block, and their variances."""
         state = self._fitted()
-        X = check_columns(X, owner=state.encoder)
+        X = check_columns(X, owner=self)
         spans = cut(X.shape[0], learning_rows(X.shape[1] + ENCODED, 8))
         parts = []
         for span in spans:

@@ -24,7 +24,7 @@ from ..estimator import ALPHA, adopt
 from ..report import shortened
 from ..targets import LabelTargets, Targets
 from .batches import PROBED, fresh_blocks, landmark_rows, probed, repeated
-from .choices import choose_alphas, choose_kernel, choose_solver
+from .choices import Choices, choose_alphas, choose_kernel, choose_solver
 from .data import Rows, Scales, Standardized, dense_block, scales_of, size_of
 from .loop import Iterate, iterate, learnt_from_all
 from .report import NAMED, LearnerReport
@@ -132,10 +132,9 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         """
         # Only a fit that succeeds replaces what was learnt before.
         fresh = clone(self)
-        before = self._state if self.warm_start else None
-        names = getattr(self, "feature_names_in_", None)
+        before = self if self.warm_start and self._state is not None else None
         with Job(type(self).__name__, ["columns", "iterations"], verbose=int(self.verbose)) as job:
-            fresh._learn(X, y, sample_weight, seed_of(self.random_state), (before, names), job)
+            fresh._learn(X, y, sample_weight, seed_of(self.random_state), before, job)
         return adopt(self, fresh)
 
     def _steps(self) -> int:
@@ -144,7 +143,7 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
 
     @allowed_threads()
     def _learn(
-        self, X: Any, y: Any, sample_weight: Any, seed: int, before: tuple[Any, Any], job: Job
+        self, X: Any, y: Any, sample_weight: Any, seed: int, before: Self | None, job: Job
     ) -> None:
         """Run the loop on rows, a stream, or what gives fresh rows."""
         start = time.perf_counter()
@@ -156,8 +155,10 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
 
         with job.stage("columns"):
             if self.fresh:
-                options = self._steps(), self.batch_size, stream.child("fresh")
-                source = fresh_blocks(X, y, sample_weight, check, *options)
+                seeds = stream.child("fresh")
+                source = fresh_blocks(
+                    X, y, sample_weight, check, self._steps(), self.batch_size, seeds
+                )
                 blocks = _known(next(source))
             else:
                 blocks = repeated(X, y, sample_weight, check)
@@ -169,15 +170,15 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
                 "estimated; use a larger first block, or a larger batch_size."
             )
         weights = self._equal_weights(self.n_features_in_)
-        if before[0] is not None:
-            weights = self._resumed(*before, scales, names)
+        if before is not None:
+            weights = self._resumed(before, scales, names)
         whole = Standardized(blocks, scales, n_rows, weight)
         if whole.n_rows < 2:
             raise ValueError(
                 f"At least two rows are needed, but n_samples={whole.n_rows} have weight."
             )
         share, data, held = self._parts(whole, stream.child("aside"))
-        fit, kernel, about = self._step_of(whole, scales, sample, stream.seed)
+        fit, about = self._step_of(whole, scales, sample, stream.seed)
         rule = Rule(self.mixing, self.safeguard, self.negative)
         batches = repeat(data) if source is None else _batches(data, source, scales)
 
@@ -195,7 +196,7 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
             self.feature_names_in_ = names
         probe = scales.rows(probed(sample, fit.n_components))
         score, scale = self._expected(best.result, targets, scales)
-        how = "leave-one-out" if about["solver"] == "exact" else "generalised cross-validation"
+        how = "leave-one-out" if about.solver == "exact" else "generalised cross-validation"
         report = LearnerReport(
             n_rows=whole.n_rows,
             n_columns=self.n_features_in_,
@@ -211,7 +212,11 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
             plain_error=history[0]["error"],
             approximation_error=fit.approximation_error(probe, best.weights),
             seconds=time.perf_counter() - start,
-            **about,
+            kernel=shortened(repr(about.kernel)),
+            kernel_reason=about.kernel_reason,
+            solver=about.solver,
+            solver_reason=about.solver_reason,
+            alpha_reason=about.alpha_reason,
         )
         self._state = LearnerState(
             seed=seed,
@@ -220,7 +225,7 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
             standardized=self.standardize,
             weights=best.weights,
             function=best.result.function,
-            kernel=kernel,
+            kernel=about.kernel,
             solver=report.solver,
             solver_reason=report.solver_reason,
             alpha=best.result.alpha,
@@ -232,10 +237,12 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
             report=report,
         )
 
-    def _resumed(self, before: LearnerState, known: Any, scales: Scales, names: Any) -> Weights:
+    def _resumed(self, machine: Self, scales: Scales, names: Any) -> Weights:
         """Return the weights to begin with; their columns keep the scales that they had."""
+        before: LearnerState = machine._fitted()
+        known: Any = getattr(machine, "feature_names_in_", None)
         names = getattr(self, "feature_names_in_", names)
-        if len(before.scales.center) != self.n_features_in_ or not np.array_equal(known, names):
+        if machine.n_features_in_ != self.n_features_in_ or not np.array_equal(known, names):
             raise ValueError(
                 "warm_start=True resumes from the columns of the last fit, but X has others, or in "
                 "another order; use warm_start=False."
@@ -274,24 +281,18 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
 
     def _step_of(
         self, data: Standardized, scales: Scales, sample: RowSample, seed: int
-    ) -> tuple[Step, Kernel, dict[str, str]]:
-        """Return what does a step, the kernel, and what a report says of them."""
+    ) -> tuple[Step, Choices]:
+        """Return what does a step, and what was chosen for it."""
         kernel, why = choose_kernel(self.kernel, scales)
         solver, size, reason = choose_solver(self.solver, self.n_components, data.n_rows, kernel)
         alphas, how = choose_alphas(self.alpha, kernel, scales, solver)
-        about = {
-            "kernel": shortened(repr(kernel)),
-            "kernel_reason": why,
-            "solver": solver,
-            "solver_reason": reason,
-            "alpha_reason": how,
-        }
+        about = Choices(kernel, why, solver, reason, how)
         if size is None or solver == "exact":
-            return ExactStep(kernel, alphas), kernel, about
+            return ExactStep(kernel, alphas), about
         if solver == "features":
-            return FourierStep(kernel, alphas, self.n_features_in_, size, seed), kernel, about
+            return FourierStep(kernel, alphas, self.n_features_in_, size, seed), about
         landmarks = scales.rows(landmark_rows(sample, size, data.n_rows))
-        return NystromStep(kernel, alphas, landmarks.astype(float)), kernel, about
+        return NystromStep(kernel, alphas, landmarks.astype(float)), about
 
     def _expected(self, result: Fit, targets: Targets, scales: Scales) -> tuple[float, float]:
         """Return the score to expect on new rows, and the scale of probabilities."""
@@ -384,4 +385,4 @@ def _batches(first: Standardized, source: Iterator[Rows], scales: Scales) -> Ite
     """Yield the rows of every iteration."""
     yield first
     for block in source:
-        yield Standardized(_known(block), scales, *size_of([block]))
+        yield Standardized(_known(block), scales, *size_of([block]), check=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,18 +10,24 @@ from ..._sklearn import checked
 from ...engine.config import settings
 from ...kernels import Gaussian, Kernel, Laplace
 from ...kernels.derivatives import has_slopes
-from ...solvers.cost import EXACT_ROWS
+from ...solvers.cost import EXACT_ROWS, STEP_EXACT_COPIES, STEP_SUMS_COPIES
 from ..estimator import checked_alpha
 from ..report import AS_ASKED, CRITERIA
 from .data import Scales
 
-#: Arrays of the size of the kernel matrix that an exact step holds.
-COPIES = 4
-#: Arrays of the size of the sums of products of features, while they are solved.
-SUMS_COPIES = 6
 #: Candidates for the ridge parameter, for kernels that are 1 at distance 0. A larger one would
 #: smooth away the traces of columns that only interact, as long as nothing else is learnt.
 ALPHAS = np.logspace(-6, 0, 7)
+
+
+class Choices(NamedTuple):
+    """What was chosen for the steps of a machine, and why."""
+
+    kernel: Kernel
+    kernel_reason: str
+    solver: str
+    solver_reason: str
+    alpha_reason: str
 
 
 def choose_kernel(kernel: Kernel | None, scales: Scales) -> tuple[Kernel, str]:
@@ -100,10 +106,10 @@ def choose_solver(
     if solver != "auto":
         return solver, n_components, AS_ASKED
     budget = settings().memory
-    affordable = int((budget / (8 * SUMS_COPIES)) ** 0.5)
+    affordable = int((budget / (8 * STEP_SUMS_COPIES)) ** 0.5)
     # Features come in pairs.
     size = min(n_components, max(2, affordable - affordable % 2))
-    if n_rows <= EXACT_ROWS and COPIES * 8 * n_rows**2 <= budget:
+    if n_rows <= EXACT_ROWS and STEP_EXACT_COPIES * 8 * n_rows**2 <= budget:
         return "exact", None, f"{n_rows:,} rows have an affordable kernel matrix"
     if n_rows <= size:
         return "exact", None, f"{n_rows:,} rows cost no more than as many features"

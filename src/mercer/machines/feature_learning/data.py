@@ -124,10 +124,20 @@ class Standardized:
         How to standardise them.
     n_rows, weight : int, float
         How many rows have weight, and their weight.
+    check : bool, default=False
+        Whether the rows have not been read before, and may not be finite.
     """
 
-    def __init__(self, source: BlockSource, scales: Scales, n_rows: int, weight: float) -> None:
-        self._source, self._scales = source, scales
+    def __init__(
+        self,
+        source: BlockSource,
+        scales: Scales,
+        n_rows: int,
+        weight: float,
+        *,
+        check: bool = False,
+    ) -> None:
+        self._source, self._scales, self._check = source, scales, check
         self.n_rows, self.weight = n_rows, weight
 
     def parts(self, share: float, stream: Stream) -> tuple[Standardized, Standardized]:
@@ -160,7 +170,7 @@ class Standardized:
             for piece in block.pieces(learning_rows(width + block.X.shape[1], 8)):
                 kept = piece.with_weight()
                 if len(kept.Y):
-                    X = self._scales.rows(dense_block(kept.X))
+                    X = self._scales.rows(dense_block(kept.X, check=self._check))
                     yield kept._replace(X=X, Y=self._scales.targets(kept.Y))
 
     def whole(self) -> Rows:
@@ -233,12 +243,14 @@ def size_of(blocks: Iterable[Rows]) -> tuple[int, float]:
     return n_rows, weight
 
 
-def dense_block(X: Any) -> np.ndarray:
+def dense_block(X: Any, *, check: bool = True) -> np.ndarray:
     """Return a block of rows of any library as a dense NumPy array of floats.
+
+    With ``check=False`` the rows are known to be finite: they were read before.
 
     Examples
     --------
     >>> dense_block(np.asarray([[1]], dtype="int8"))
     array([[1.]], dtype=float32)
     """
-    return to_numpy(dense(take(X, 0, X.shape[0], floating_name(X))))
+    return to_numpy(dense(take(X, 0, X.shape[0], floating_name(X), check=check)))
