@@ -75,7 +75,7 @@ class _System:
         if failed:
             factor = np.asfortranarray(cholesky(self.K, alpha, 10 * EPSILON))
         right = np.column_stack([self.Y, self.roots])
-        both = scipy.linalg.cho_solve((factor, True), right)
+        both = scipy.linalg.cho_solve((factor, True), right, check_finite=False)
         # The inverse of the triangle is enough, and half the work of that of the matrix.
         triangle, _ = scipy.linalg.lapack.dtrtri(factor, lower=1, overwrite_c=1)
         return self._projected(both[:, :-1], both[:, -1], np.einsum("ki,ki->i", triangle, triangle))
