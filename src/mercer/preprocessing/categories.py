@@ -10,6 +10,9 @@ import numpy as np
 
 from .._frame import is_missing
 
+#: Stands for a value that is not among the categories, until it is known to be missing or not.
+UNKNOWN = -2
+
 
 def shown_categories(counts: Counter, most: int) -> tuple[list[Any], bool]:
     """Return the categories that get a column of their own, and whether others share one.
@@ -51,11 +54,15 @@ def category_codes(
     """
     places = {category: place for place, category in enumerate(shown)}
     other = len(shown) if shared else -1
-    found = [None if is_missing(value) else value for value in values.tolist()]
-    codes = np.array([places.get(value, other) for value in found], dtype=int)
+    found = values.tolist()
+    codes = np.array([places.get(value, UNKNOWN) for value in found], dtype=int)
+    unknown = np.flatnonzero(codes == UNKNOWN)
+    missing = np.array([is_missing(found[row]) for row in unknown], dtype=bool)
+    codes[unknown[missing]] = places.get(None, other)
+    codes[unknown[~missing]] = other
     if unseen == "ignore" or shared:
         return codes
-    strange = Counter(found[row] for row in np.flatnonzero(codes < 0) if found[row] is not None)
+    strange = Counter(found[row] for row in unknown[~missing])
     if strange:
         _report(strange, [c for c in shown if c is not None], unseen, label)
     return codes
