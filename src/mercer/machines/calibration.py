@@ -123,7 +123,8 @@ class PredictedSample:
     Examples
     --------
     >>> sample = PredictedSample()
-    >>> sample.add(np.eye(2), np.asarray([[0.9], [0.1]]), np.asarray([[1.0], [0.0]]), None, None)
+    >>> targets = np.asarray([[1.0], [-1.0]])
+    >>> sample.add(np.eye(2), np.asarray([[0.9], [-0.1]]), targets, None, None)
     >>> sample.held_out().accuracy()
     1.0
     """
