@@ -205,3 +205,13 @@ def test_ridge_parameters_are_positive_and_finite(alpha):
     X, y = data(20)
     with pytest.raises(ValueError, match="alpha"):
         FeatureRidge(alpha=alpha).fit(X, y)
+
+
+def test_parameters_that_were_set_hold_from_the_next_block_on():
+    X, y = data()
+    model = machine(alpha=1.0).partial_fit(X[:200], y[:200])
+    assert model.alpha_ == 1.0
+    model.set_params(alpha=10.0).partial_fit(X[200:], y[200:])
+    expected = machine(alpha=10.0).fit(X, y)
+    assert model.alpha_ == 10.0
+    assert model.coef_ == pytest.approx(expected.coef_, rel=1e-9)

@@ -111,6 +111,7 @@ class RidgeMachine(SolvedMachine):
                 "lengthscale that is a number, and the same integer random_state."
             )
         mine.merge(theirs)
+        mine.problem = self._problem()
         return self
 
     def _problem(self) -> Problem:
@@ -233,6 +234,8 @@ class RidgeMachine(SolvedMachine):
             rows = FeatureRows.learnt(self.features, X)
             warn_of_first_block(self.features, X.shape[0])
             state = RidgeState(targets, rows, self._problem(), self._folds())
+        # Parameters may have been set since the last block.
+        state.problem = self._problem()
         for part in _parts(state, X, *parts):
             state.add(*part)
         self._state = state

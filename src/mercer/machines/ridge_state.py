@@ -105,7 +105,7 @@ class RidgeState:
         return found
 
     def snapshot(self) -> RidgeState:
-        """Return a state of its own with all that was gathered, to go back to after an error."""
+        """Return a copy that more rows can be added to without a change in this state."""
         other = copy.copy(self)
         other.gathered, other.sample = copy.deepcopy((self.gathered, self.sample))
         return other

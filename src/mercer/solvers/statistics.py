@@ -7,9 +7,8 @@ float32 features is computed in float32, and added up in float64.
 
 from __future__ import annotations
 
-import copy
 from functools import singledispatch
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.linalg import blas
@@ -58,10 +57,6 @@ class Accumulator(Gathered, Protocol):
 
     def merge(self, other: Any) -> None:
         """Add what another accumulator of the same kind and shape has gathered."""
-        ...
-
-    def copy(self) -> Self:
-        """Return an accumulator of its own with the same state."""
         ...
 
 
@@ -327,10 +322,6 @@ class RidgeStatistics:
     def accumulator(self) -> RidgeStatistics:
         """Return these statistics: more rows can be added to them."""
         return self
-
-    def copy(self) -> RidgeStatistics:
-        """Return statistics of their own with the same sums."""
-        return copy.deepcopy(self)
 
     def merge(self, other: RidgeStatistics) -> None:
         """Add the rows of other statistics, fold by fold."""
