@@ -11,6 +11,7 @@ from ..report import publish
 from . import (
     arccosine,
     feature_learning,
+    large_ridge,
     ntk,
     projections,
     random_fourier,
@@ -28,11 +29,12 @@ BENCHMARKS = {
     "sketches": sketches.run,
     "zonal": zonal.run,
     "ridge": ridge.run,
+    "large_ridge": large_ridge.run,
     "stream": stream.run,
     "feature_learning": feature_learning.run,
 }
 #: Too slow for the quick set; run when it is named.
-SLOW = {"ridge", "stream", "feature_learning"}
+SLOW = {"ridge", "large_ridge", "stream", "feature_learning"}
 
 
 @click.command()

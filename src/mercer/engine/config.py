@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from types import EllipsisType, MappingProxyType
 from typing import Any
 
@@ -24,6 +24,8 @@ class Settings:
     """The settings in force; change them with :func:`set_config` or :class:`config`."""
 
     memory: int = 10**9
+    #: Whether the budget is the default, which a kernel matrix may exceed where there is room.
+    memory_is_default: bool = field(default=True, repr=False)
     n_jobs: int | None = None
     block_rows: int | None = None
     progress: bool | ProgressCallback = True
@@ -45,6 +47,40 @@ def settings() -> Settings:
     """Return the settings in force: those of the process, with what ``with`` blocks change."""
     changes = _of_block.get()
     return replace(_of_process, **changes) if changes else _of_process
+
+
+def matrix_memory() -> int:
+    """Return the bytes that a kept kernel matrix may take.
+
+    The memory budget, if one was set; otherwise up to half of the memory that is free now, as an
+    iterative solver that must recompute its matrix takes several times as long.
+
+    Examples
+    --------
+    >>> import mercer
+    >>> with mercer.config(memory="2GB"):
+    ...     matrix_memory()
+    2000000000
+    """
+    found = settings()
+    if not found.memory_is_default:
+        return found.memory
+    return max(found.memory, _available() // 2)
+
+
+def _available() -> int:
+    """Return the bytes of free memory, or 0 where the system does not tell."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return 1024 * int(line.split()[1])
+    except (OSError, ValueError):
+        pass
+    try:
+        return int(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):
+        return 0
 
 
 def set_config(
@@ -146,12 +182,14 @@ class config:
         _of_block.reset(self._tokens.pop())
 
     def __getattr__(self, name: str) -> Any:
-        if name in {field.name for field in fields(Settings)}:
+        if name in {one.name for one in fields(Settings)}:
             return getattr(replace(settings(), **self._changes), name)
         raise AttributeError(name)
 
     def __repr__(self) -> str:
-        values = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(Settings))
+        values = ", ".join(
+            f"{f.name}={getattr(self, f.name)!r}" for f in fields(Settings) if f.repr
+        )
         if not self._unused:
             return f"config({values})"
         return f"<config({values}), not in force: {_REMEDY}>"
@@ -159,7 +197,8 @@ class config:
     def __del__(self) -> None:
         # As for a coroutine that was never awaited: a statement without effect must not pass.
         if self._unused and not sys.is_finalizing():
-            named = ", ".join(self._changes)
+            hidden = {one.name for one in fields(Settings) if not one.repr}
+            named = ", ".join(name for name in self._changes if name not in hidden)
             warnings.warn(
                 f"mercer.config({named}) was made but never entered, so nothing is set: {_REMEDY}.",
                 RuntimeWarning,
@@ -180,6 +219,7 @@ def _checked(
     changes: dict[str, Any] = {}
     if memory is not None:
         changes["memory"] = parse_memory(memory)
+        changes["memory_is_default"] = False
     if n_jobs is not ...:
         changes["n_jobs"] = _integer("n_jobs", n_jobs, "a number of threads such as 4, or -1")
     if block_rows is not ...:

@@ -7,6 +7,7 @@ from .dot_product import Exponential, Polynomial
 from .gaussian import Gaussian
 from .laplace import Laplace, ProductLaplace
 from .matern import Matern
+from .powered import PoweredExponential
 from .relu import NNGP, NTK, ArcCosine
 from .series import PowerSeries
 from .stationary import Isotropic
@@ -28,6 +29,7 @@ __all__ = [
     "OnColumns",
     "Polynomial",
     "PowerSeries",
+    "PoweredExponential",
     "Product",
     "ProductLaplace",
     "Scaled",

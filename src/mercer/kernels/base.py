@@ -172,8 +172,10 @@ class Kernel(BaseEstimator):
                 values[name] = summary.lengthscale(value, self._distance)
         return clone(self).set_params(**values)
 
-    #: Which distance ``lengthscale="median"`` is the median of.
-    _distance = "euclidean"
+    @property
+    def _distance(self) -> str:
+        """Which distance ``lengthscale="median"`` is the median of."""
+        return "euclidean"
 
     def norm_power(self) -> int | None:
         """Return p for a zonal kernel (|x| |y|)^p κ(cos), and ``None`` for all others."""

@@ -11,7 +11,11 @@ diagonal one. All functions here take rows that the caller has reweighted,
   as :math:`w \circ D`: nothing is divided by a weight that may be zero.
 
 Slopes are computed for tiles of pairs of rows, and each tile is multiplied with rows at once:
-neither a matrix of all pairs nor a gradient for each pair is ever held.
+neither a matrix of all pairs nor a gradient for each pair is ever held. A sum of kernels of
+different kinds or columns is differentiated part by part (:mod:`mercer.kernels.parts`).
+
+Kernels of the sum of absolute differences, and kernels of some columns, depend on the choice of
+axes: they have derivatives by weights of columns, and none by a matrix.
 """
 
 from __future__ import annotations
@@ -19,12 +23,13 @@ from __future__ import annotations
 from typing import Any
 
 from .._array import as_floating, common_floating_name, namespace
-from ..engine.blocks import cut
 from ..engine.memory import allocate
 from ..engine.tiles import refuse_overflow
 from .base import Kernel
-from .slope_tiles import OrderedSum, Pairs, Span
-from .slopes import has_slopes, refuse_unknown, slopes
+from .pairs import Pairs
+from .part_pairs import OrderedSum, Span, coefficients_of, summed
+from .parts import has_slopes, refuse_unknown
+from .slopes import slopes
 from .vectors import as_columns, in_library_of
 
 __all__ = [
@@ -41,9 +46,11 @@ def input_gradients(kernel: Kernel, X: Any, Y: Any, coefficients: Any) -> Any:
     r"""Return the gradients of :math:`f(x) = \sum_i c_i\, k(x, y_i)` at the rows of ``X``.
 
     Two matrix products a block and target, :math:`Q\,(c \circ Y) + (P c) \circ X` with the
-    tiles of :func:`slopes`. Where a kernel has a cone, or a row is zero, the conventions of
-    :func:`slopes` hold. For rows :math:`X M^{1/2}` the gradients by the original rows are
-    the result times :math:`M^{1/2}`.
+    tiles of :func:`slopes`; for kernels of the sum of absolute differences the sums of
+    :math:`\varphi'\, c \operatorname{sign}(x - y)`, where equal entries have sign 0. Where a
+    kernel has a cone, or a row is zero, the conventions of :func:`slopes` hold. For rows
+    :math:`X M^{1/2}` the gradients by the original rows are the result times
+    :math:`M^{1/2}`.
 
     Parameters
     ----------
@@ -78,8 +85,8 @@ def input_gradients(kernel: Kernel, X: Any, Y: Any, coefficients: Any) -> Any:
     out = allocate(X, shape if many else shape[:2], dtype)
 
     def work(task: tuple[int, Span]) -> None:
-        (start, stop), rows = task[1], pairs.rows(task[1])
-        for k, gradient in enumerate(_gradients(pairs, rows, task[1], columns)):
+        start, stop = task[1]
+        for k, gradient in enumerate(pairs.gradients(task[1], columns)):
             result = as_floating(gradient, dtype)
             refuse_overflow(result, dtype)
             if many:
@@ -112,7 +119,7 @@ def mean_squared_gradients(
     kernel, X, Y, coefficients
         As in :func:`input_gradients`.
     matrix : bool, default=False
-        Whether the matrix is wanted.
+        Whether the matrix is wanted; not for kernels that depend on the choice of axes.
     sample_weight : array of shape (n_samples_X,), default=None
         Weights of the rows of ``X`` in the mean.
 
@@ -131,7 +138,7 @@ def mean_squared_gradients(
     array([[10., 14.],
            [14., 52.]])
     """
-    X, Y, kernel = _prepared(kernel, X, Y)
+    X, Y, kernel = _prepared(kernel, X, Y, matrix)
     columns, _ = as_columns(coefficients, Y.shape[0], X, "coefficients")
     weights, weight = _row_weights(sample_weight, X)
     pairs = Pairs(kernel, X, Y, columns.shape[1], held=_size(X, matrix))
@@ -139,9 +146,11 @@ def mean_squared_gradients(
 
     def work(task: tuple[int, Span]) -> None:
         number, span = task
-        found = _gradients(pairs, pairs.rows(span), span, columns)
-        weighted = found if weights is None else [_part(weights, span) * g for g in found]
-        sums = [_summed(a, b, matrix, pairs.xp) for a, b in zip(weighted, found, strict=True)]
+        found = pairs.gradients(span, columns)
+        weighted = found
+        if weights is not None:
+            weighted = [coefficients_of(weights, span) * gradient for gradient in found]
+        sums = [summed(a, b, matrix, pairs.xp) for a, b in zip(weighted, found, strict=True)]
         total.add(number, sum(sums))
 
     pairs.run(work)
@@ -161,11 +170,14 @@ def derivative_norm(
               + \operatorname{sym}(X^\top W^Q Y),
 
     with :math:`W^P = (\sum_t l_t r_t^\top) \circ P` and so on for the tiles of
-    :func:`slopes`. With the dual coefficients :math:`\beta` of ridge regression on both
-    sides and ``Y = X`` it is the derivative norm :math:`\beta^\top (\partial K) \beta`. The
-    cost hardly depends on the number of targets, and the diagonal needs no d × d matrix. For
-    rows :math:`X M^{1/2}` the result D stands for :math:`M^{1/2} D(M) M^{1/2}`, and for
-    weights w of columns it is :math:`w \circ D(w)`.
+    :func:`slopes`; for kernels :math:`\varphi(\|x - y\|_1)` the diagonal
+    :math:`\sum_{ij} W_{ij} |x_i - y_j| / 2` with
+    :math:`W = (\sum_t l_t r_t^\top) \circ \varphi'`. With the dual coefficients
+    :math:`\beta` of ridge regression on both sides and ``Y = X`` it is the derivative norm
+    :math:`\beta^\top (\partial K) \beta`. The cost hardly depends on the number of targets,
+    and the diagonal needs no d × d matrix. For rows :math:`X M^{1/2}` the result D
+    stands for :math:`M^{1/2} D(M) M^{1/2}`, and for weights w of columns it is
+    :math:`w \circ D(w)`.
 
     Parameters
     ----------
@@ -176,7 +188,7 @@ def derivative_norm(
     right : array of shape (n_samples_Y,) or (n_samples_Y, n_targets)
         The vectors r.
     matrix : bool, default=False
-        Whether the matrix is wanted.
+        Whether the matrix is wanted; not for kernels that depend on the choice of axes.
 
     Returns
     -------
@@ -193,7 +205,7 @@ def derivative_norm(
     array([[-0.041 ,  0.0821],
            [ 0.0821, -0.1642]])
     """
-    X, Y, kernel = _prepared(kernel, X, Y)
+    X, Y, kernel = _prepared(kernel, X, Y, matrix)
     left, _ = as_columns(left, X.shape[0], X, "left")
     right, _ = as_columns(right, Y.shape[0], X, "right")
     if left.shape[1] != right.shape[1]:
@@ -202,28 +214,11 @@ def derivative_norm(
             f"{right.shape[1]}."
         )
     pairs = Pairs(kernel, X, Y, left.shape[1], held=_size(X, matrix) + 2 * Y.shape[0])
-    xp, total = pairs.xp, OrderedSum()
-
-    def work(task: tuple[int, Span]) -> None:
-        number, span = task
-        rows, weights = pairs.rows(span), _part(left, span)
-        product, own, others = 0.0, 0.0, []
-        for columns, other_rows, tile in pairs.tiles(rows, span):
-            factors = _part(right, columns)
-            product = product + ((weights @ factors.T) * tile.cross) @ other_rows
-            if tile.own is not None:
-                own = own + xp.sum(weights * (tile.own @ factors), axis=1, keepdims=True)
-                others.append(xp.sum(factors * (tile.other.T @ weights), axis=1, keepdims=True))
-        value = _summed(rows, product + own * rows / 2, matrix, xp)
-        total.add(number, value, *([xp.concat(others)] if others else []))
-
-    pairs.run(work)
-    value, *others = (_finite(found) for found in total.values)
-    if others:
-        for span in cut(Y.shape[0], pairs.plan.rows):
-            rows = pairs.other_rows(span)
-            value = value + _summed(rows, others[0][span[0] : span[1], :] * rows / 2, matrix, xp)
-    return _finite(_symmetric(value, matrix))
+    total: Any = None
+    for part in pairs.parts:
+        value = part.norm(left, right, matrix)
+        total = pairs.added(total, value if matrix else value[None, :], part)
+    return _finite(total if matrix else total[0, :])
 
 
 def gradient_and_norm(
@@ -271,7 +266,7 @@ def gradient_and_norm(
     >>> E.round(4), D.round(4)
     (array([0.0042, 0.0168]), array([-0.041 , -0.1642]))
     """
-    X, Y, kernel = _prepared(kernel, X, None)
+    X, Y, kernel = _prepared(kernel, X, None, matrix)
     columns, _ = as_columns(coefficients, X.shape[0], X, "coefficients")
     if K is not None:
         K = in_library_of(X, K, "K")
@@ -282,44 +277,35 @@ def gradient_and_norm(
             )
     given, weight = _row_weights(sample_weight, X)
     pairs = Pairs(kernel, X, Y, columns.shape[1], held=2 * _size(X, matrix), values=K)
-    total = OrderedSum()
+    xp, total = pairs.xp, OrderedSum()
 
     def work(task: tuple[int, Span]) -> None:
         number, span = task
-        rows, weights = pairs.rows(span), _part(columns, span)
-        moments, derivative = 0.0, 0.0
-        for k, gradient in enumerate(_gradients(pairs, rows, span, columns)):
-            weighted = weights[:, k : k + 1] * rows
-            own = gradient if given is None else _part(given, span) * gradient
-            moments = moments + _summed(own, gradient, matrix, pairs.xp)
-            derivative = derivative + _summed(weighted, gradient, matrix, pairs.xp)
-        total.add(number, moments, derivative)
+        weights = coefficients_of(columns, span)
+        derivative: Any = None
+        gradients: list[Any] = [None] * columns.shape[1]
+        for part, rows, found in pairs.by_part(span, columns):
+            value: Any = 0.0
+            for k, gradient in enumerate(found):
+                value = value + summed(weights[:, k : k + 1] * rows, gradient, matrix, xp)
+                gradients[k] = pairs.added(gradients[k], gradient, part)
+            derivative = pairs.added(derivative, value if matrix else value[None, :], part)
+        moments = 0.0
+        for gradient in gradients:
+            own = gradient if given is None else coefficients_of(given, span) * gradient
+            moments = moments + summed(own, gradient, matrix, xp)
+        total.add(number, moments, derivative if matrix else derivative[0, :])
 
     pairs.run(work)
     moments, derivative = total.values
-    return _finite(moments / weight), _finite(_symmetric(derivative, matrix))
+    if matrix:
+        derivative = (derivative + derivative.T) / 2
+    return _finite(moments / weight), _finite(derivative)
 
 
-def _gradients(pairs: Pairs, rows: Any, span: Span, coefficients: Any) -> list[Any]:
-    """Return the gradients at some rows, an array of their shape for each target."""
-    n_targets = coefficients.shape[1]
-    products: list[Any] = [0.0] * n_targets
-    own: Any = None
-    for columns, other_rows, tile in pairs.tiles(rows, span):
-        weights = _part(coefficients, columns)
-        for k in range(n_targets):
-            products[k] = products[k] + tile.cross @ (weights[:, k : k + 1] * other_rows)
-        if tile.own is not None:
-            sums = tile.own @ weights
-            own = sums if own is None else own + sums
-    if own is None:
-        return products
-    return [product + own[:, k : k + 1] * rows for k, product in enumerate(products)]
-
-
-def _prepared(kernel: Kernel, X: Any, Y: Any) -> tuple[Any, Any, Kernel]:
+def _prepared(kernel: Kernel, X: Any, Y: Any, matrix: bool = False) -> tuple[Any, Any, Kernel]:
     """Return checked rows and a checked kernel whose derivatives are known."""
-    refuse_unknown(kernel)
+    refuse_unknown(kernel, matrix)
     X, Y, kernel = kernel.prepared(X, Y)
     return X, (X if Y is None else Y), kernel
 
@@ -338,23 +324,9 @@ def _row_weights(sample_weight: Any, X: Any) -> tuple[Any, float]:
     return column, total
 
 
-def _part(columns: Any, span: Span) -> Any:
-    """Return rows of coefficients in float64."""
-    return as_floating(columns[span[0] : span[1], :], "float64")
-
-
 def _size(X: Any, matrix: bool) -> int:
     """Return how many numbers a result has."""
     return int(X.shape[1]) ** 2 if matrix else int(X.shape[1])
-
-
-def _summed(one: Any, two: Any, matrix: bool, xp: Any) -> Any:
-    """Return Σᵢ uᵢ vᵢᵀ over the rows of two blocks, or its diagonal."""
-    return one.T @ two if matrix else xp.sum(one * two, axis=0)
-
-
-def _symmetric(value: Any, matrix: bool) -> Any:
-    return (value + value.T) / 2 if matrix else value
 
 
 def _finite(value: Any) -> Any:

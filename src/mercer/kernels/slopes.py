@@ -23,6 +23,7 @@ from .dot_product import Exponential, Polynomial
 from .gaussian import Gaussian
 from .laplace import Laplace, ProductLaplace
 from .matern import Matern
+from .powered import PoweredExponential, raised
 from .relu import NNGP, NTK, ArcCosine
 from .series import PowerSeries
 from .stationary import Isotropic, in_range
@@ -51,15 +52,15 @@ def slopes(kernel: Kernel, X: Any, Y: Any, xp: Any) -> Slopes:
     :math:`R = 2\,\partial k/\partial b`, so that :math:`\nabla_x k = P x + Q z`.
 
     Where a kernel has a cone its derivative is taken as the mean over opposite directions:
-    the Laplace kernel (and Matérn 1/2) at equal rows has slopes 0, and of the neural tangent
-    kernel at parallel and opposite rows the term that becomes infinite is left out; in
-    :math:`P x + Q z` it is multiplied by zero there. The slopes of a zero row are 0 for
-    zonal kernels.
+    the Laplace kernel (and Matérn 1/2, and powered exponentials below power 2) at equal rows
+    has slopes 0, and of the neural tangent kernel at parallel and opposite rows the term that
+    becomes infinite is left out; in :math:`P x + Q z` it is multiplied by zero there. The
+    slopes of a zero row are 0 for zonal kernels.
 
     Parameters
     ----------
     kernel : Kernel
-        A kernel for which :func:`has_slopes` holds, with numbers for parameters.
+        A function of norms and inner products with known slopes, and numbers for parameters.
     X, Y : float64 arrays of shape (n, d) and (m, d)
         Dense blocks of rows.
     xp : namespace
@@ -84,30 +85,6 @@ def slopes(kernel: Kernel, X: Any, Y: Any, xp: Any) -> Slopes:
     raise TypeError(_refusal(kernel))
 
 
-def has_slopes(kernel: Kernel) -> bool:
-    """Return whether the derivatives of a kernel are known here.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Any kernel.
-
-    Examples
-    --------
-    >>> from mercer.kernels import NTK, Gaussian, ProductLaplace
-    >>> has_slopes(Gaussian() + 0.5 * NTK(depth=2)), has_slopes(ProductLaplace())
-    (True, False)
-    """
-    return _without_slopes(kernel) is None
-
-
-def refuse_unknown(kernel: Kernel) -> None:
-    """Raise an error if the derivatives of a kernel, or of a part of it, are not known."""
-    part = _without_slopes(kernel)
-    if part is not None:
-        raise TypeError(_refusal(part))
-
-
 @singledispatch
 def is_radial(kernel: Kernel) -> bool:
     """Return whether a kernel depends on x - z alone, so that all rows may be shifted."""
@@ -115,7 +92,7 @@ def is_radial(kernel: Kernel) -> bool:
 
 
 @is_radial.register
-def _isotropic_is(kernel: Isotropic) -> bool:
+def _stationary_is(kernel: Isotropic | ProductLaplace | PoweredExponential) -> bool:
     return True
 
 
@@ -190,6 +167,17 @@ def _matern(kernel: Matern, X: Any, Y: Any, xp: Any) -> Slopes:
 
 
 @slopes.register
+def _powered(kernel: PoweredExponential, X: Any, Y: Any, xp: Any) -> Slopes:
+    if kernel.norm != "euclidean":
+        raise TypeError(_refusal(kernel))
+    power, scale = float(kernel.power), float(kernel.lengthscale)
+    distances = _distances(kernel, X, Y, xp)
+    if power == 2:
+        return _radial(2 * xp.exp(-distances * distances) / scale / scale)
+    return _cone(distances, scale, xp, power)
+
+
+@slopes.register
 def _polynomial(kernel: Polynomial, X: Any, Y: Any, xp: Any) -> Slopes:
     base = kernel.gamma * inner_products(X, Y) + kernel.coef0
     return Slopes(None, kernel.degree * kernel.gamma * base ** (kernel.degree - 1), None)
@@ -208,8 +196,10 @@ def _power_series(kernel: PowerSeries, X: Any, Y: Any, xp: Any) -> Slopes:
 
 @slopes.register
 def _relu(kernel: ArcCosine | NNGP | NTK, X: Any, Y: Any, xp: Any) -> Slopes:
-    refuse_unknown(kernel)
     depth, quantity = kernel.layers()
+    if quantity == STEP:
+        # The step function is flat wherever it has a derivative.
+        raise TypeError(_refusal(kernel))
     code, norms_x, norms_y = signed_half_chords(X, Y, xp)
     rest, slope = _by_strips(code, depth, quantity == TANGENT, xp)
     return _angular(rest, slope, norms_x, norms_y, xp)
@@ -234,7 +224,7 @@ def _plus(one: Any, two: Any) -> Any:
     return one + two
 
 
-def _distances(kernel: Isotropic, X: Any, Y: Any, xp: Any) -> Any:
+def _distances(kernel: Isotropic | PoweredExponential, X: Any, Y: Any, xp: Any) -> Any:
     """Return distances in units of the lengthscale."""
     X, Y, scale = in_range(X, Y, float(kernel.lengthscale), xp)
     return xp.sqrt(squared_distances(X, Y, xp)) / scale
@@ -246,12 +236,14 @@ def _radial(fall: Any) -> Slopes:
     return Slopes(own, fall, own)
 
 
-def _cone(distances: Any, scale: float, xp: Any) -> Slopes:
-    """Return the slopes of exp(-r), with 0 at r = 0, where the kernel has a cone."""
+def _cone(distances: Any, scale: float, xp: Any, power: float = 1.0) -> Slopes:
+    """Return the slopes of exp(-r^p), with 0 at r = 0, where the kernel has a cone or a cusp."""
     apart = distances > COINCIDENT
     safe = xp.where(apart, distances, xp.ones_like(distances))
-    fall = xp.where(apart, xp.exp(-safe) / safe, xp.zeros_like(safe))
-    return _radial(fall / scale / scale)
+    fall = xp.exp(-raised(safe, power)) / safe
+    if power != 1:
+        fall = power * safe ** (power - 1) * fall
+    return _radial(xp.where(apart, fall, xp.zeros_like(fall)) / scale / scale)
 
 
 def _angular(rest: Any, slope: Any, norms_x: Any, norms_y: Any, xp: Any) -> Slopes:
@@ -330,41 +322,5 @@ def _relu_layers(code: Any, depth: int, tangent: bool, xp: Any) -> tuple[Any, An
     return (rest, slope) if tangent else (relu_rest, relu_slope)
 
 
-@singledispatch
-def _knows(kernel: Kernel) -> bool:
-    """Return whether there is a formula for a kernel, apart from the parts inside it."""
-    return slopes.dispatch(type(kernel)) is not slopes.dispatch(object)
-
-
-@_knows.register
-def _knows_relu(kernel: ArcCosine) -> bool:
-    # The step function is flat wherever it has a derivative.
-    return kernel.layers()[1] != STEP
-
-
-def _without_slopes(kernel: Kernel) -> Kernel | None:
-    """Return the first part of a kernel whose derivatives are not known."""
-    if not _knows(kernel):
-        return kernel
-    parts = kernel.get_params(deep=False).values()
-    found = (_without_slopes(part) for part in parts if isinstance(part, Kernel))
-    return next((part for part in found if part is not None), None)
-
-
 def _refusal(kernel: Kernel) -> str:
-    """Return the sentence for a kernel whose derivatives are not known."""
-    return (
-        f"The derivatives of {kernel!r} are not known, but those of Gaussian, Laplace, Matern, "
-        "Exponential, Polynomial, PowerSeries, ArcCosine(order=1), NNGP, NTK and their sums and "
-        f"multiples are: {_remedy(kernel)}."
-    )
-
-
-@singledispatch
-def _remedy(kernel: Kernel) -> str:
-    return "use one of these"
-
-
-@_remedy.register
-def _remedy_for_manhattan(kernel: ProductLaplace) -> str:
-    return "use Laplace, which is of the Euclidean distance, or another of these"
+    return f"{kernel!r} has no known slopes by norms and inner products."

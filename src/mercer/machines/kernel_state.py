@@ -13,6 +13,7 @@ from .._sklearn import check_rows
 from ..engine.streams import as_weights, from_stream, learning_rows, sliced
 from ..kernels import Kernel
 from ..solvers import DualPosterior, Problem, Solution, solve_kernel
+from ..solvers.iterative import LowRankPosterior, solve_kernel_rows
 from .calibration import HeldOut
 from .report import CRITERIA, Expectation
 from .targets import LabelTargets, Targets
@@ -50,11 +51,30 @@ class KernelState:
         self._Y: np.ndarray | None = None
         self._scale: float | None = None
         self._posteriors: dict[float, DualPosterior] = {}
+        self._low_rank: LowRankPosterior | None = None
+        self._held: HeldOut | None = None
 
     def learn(self, Y: np.ndarray, problem: Problem) -> None:
         """Solve for expanded targets."""
         self._Y, self.intercept = Y, problem.intercept
         self.solution = solve_kernel(self.kernel(self.rows), Y, problem, self.weights)
+
+    def learn_iteratively(self, Y: np.ndarray, problem: Problem, deadline: float = np.inf) -> str:
+        """Solve by conjugate gradients, and return a sentence on what was done."""
+        fit = solve_kernel_rows(self.kernel, self.rows, Y, problem, self.weights, deadline=deadline)
+        self.solution, self._low_rank, at = fit.solution, fit.posterior, fit.places
+        ones = np.ones(len(at))
+        self._held = HeldOut(
+            fit.held_out,
+            Y[at],
+            ones if self.weights is None else self.weights[at],
+            ones if self.counts is None else self.counts[at],
+        )
+        return (
+            f"conjugate gradients, {fit.iterations} iterations to a residual of "
+            f"{fit.residual:.1g} (stopped by {fit.stopped}), {fit.kept_share:.0%} of the kernel "
+            f"matrix kept in {fit.kept_bytes / 1e9:.2g} GB"
+        )
 
     def solve(self) -> Solution:
         """Return the solution."""
@@ -80,15 +100,19 @@ class KernelState:
             start = stop
         return values, variances
 
-    def _posterior(self, alpha: float) -> DualPosterior:
+    def _posterior(self, alpha: float) -> DualPosterior | LowRankPosterior:
         """Return the posterior for one alpha, made once."""
+        if self._low_rank is not None:
+            return self._low_rank
         if alpha not in self._posteriors:
             K = self.kernel(self.rows)
             self._posteriors[alpha] = DualPosterior(K, self.weights, alpha, self.intercept)
         return self._posteriors[alpha]
 
     def held_out(self) -> HeldOut:
-        """Return exact leave-one-out predictions of all rows."""
+        """Return exact leave-one-out predictions of all rows, or those for held-out rows."""
+        if self._held is not None:
+            return self._held
         if self._Y is None or self.solution.left_out is None:
             raise ValueError(
                 "This compact model does not hold leave-one-out predictions; save it with "
@@ -122,6 +146,8 @@ class KernelState:
         if isinstance(self.targets, LabelTargets):
             score = self.held_out().accuracy()
             reason = f"leave-one-out of {len(self.rows):,} rows"
+        if self._held is not None:
+            reason = f"{len(self._held.targets):,} held-out rows"
         return Expectation(self.targets.score_name, score, error, reason, self.n_rows)
 
     def __mercer_state__(self, compact: bool) -> dict[str, Any]:
@@ -131,7 +157,7 @@ class KernelState:
             if isinstance(self.targets, LabelTargets):
                 state["_scale"] = self.scale()
             state["solution"] = replace(self.solution, left_out=None)
-            state.update(_Y=None, counts=None)
+            state.update(_Y=None, counts=None, _held=None)
         return state
 
 

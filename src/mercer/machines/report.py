@@ -16,6 +16,7 @@ CRITERIA = {
     "cv": "cross-validation",
     "loo": "leave-one-out",
     "gcv": "generalised cross-validation",
+    "held_out": "held-out rows",
 }
 
 

@@ -38,6 +38,20 @@ def column_products(left: Any, right: Any, xp: Any) -> Any:
     return xp.reshape(left[:, :, None] * right[:, None, :], shape)
 
 
+def add_columns(total: Any, part: Any, columns: Sequence[int]) -> None:
+    """Add the columns of ``part`` to some columns of ``total``, in place.
+
+    Examples
+    --------
+    >>> total = np.zeros((1, 3))
+    >>> add_columns(total, np.asarray([[1.0, 2.0]]), [2, 0])
+    >>> total
+    array([[2., 0., 1.]])
+    """
+    for position, column in enumerate(columns):
+        total[:, int(column)] += part[:, position]
+
+
 def columns_of(X: Any, columns: Sequence[int], xp: Any) -> Any:
     """Return some columns of rows of any library, or say which is not there.
 

@@ -64,11 +64,11 @@ def category_codes(
         return codes
     strange = Counter(found[row] for row in unknown[~missing])
     if strange:
-        _report(strange, [c for c in shown if c is not None], unseen, label)
+        report(strange, [c for c in shown if c is not None], unseen, label)
     return codes
 
 
-def _report(strange: Counter, known: list[Any], unseen: str, label: str) -> None:
+def report(strange: Counter, known: list[Any], unseen: str, label: str) -> None:
     """Warn of categories that were not there when the encoder was fitted, or refuse them."""
     first, n_others = next(iter(strange)), len(strange) - 1
     others = f" and {n_others} more" if n_others else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,7 @@ from .columns import CATEGORY, DATE, NUMBER, Column, is_matrix, labels_of, plura
 from .dates import PARTS, date_parts, parsed_date
 from .scaling import Scaling, scaling_of
 from .table_summary import TableSummary
+from .whole_numbers import value_columns, whole_number_columns
 
 #: The type of results if it holds every column of numbers exactly.
 NARROW = "float32"
@@ -48,6 +50,8 @@ class Encoding:
         The categories that get a column of their own, by the number of the table's column.
     shared : list of int
         The columns whose other categories share one.
+    whole : dict of int to array
+        The values that get a column of their own, by the number of a column of whole numbers.
     constant : float or None
         The value of a last column.
     """
@@ -58,6 +62,7 @@ class Encoding:
     gaps: np.ndarray
     categories: dict[int, list[Any]]
     shared: list[int]
+    whole: dict[int, np.ndarray]
     constant: float | None
 
     @classmethod
@@ -69,9 +74,15 @@ class Encoding:
         limit: float | None,
         constant: float | None,
         max_categories: int,
+        whole_numbers: str,
         centered: bool,
     ) -> Encoding:
         """Return the encoding of what a summary has seen."""
+        if summary.quantiles is None:
+            _refuse_csr(scaling, whole_numbers)
+        quantiles = [] if summary.quantiles is None else summary.quantiles.columns
+        as_categories = whole_numbers == "categories"
+        whole = whole_number_columns(summary, max_categories) if as_categories else {}
         dated = sorted(summary.parts)
         moments = summary.moments.beside(*(summary.parts[j] for j in dated))
         count = summary.moments.count
@@ -82,11 +93,12 @@ class Encoding:
                 shared += [j] * rest
         return cls(
             kinds=list(summary.kinds),
-            scaling=scaling_of(moments, scaling, limit, centered),
+            scaling=scaling_of(moments, scaling, limit, centered, quantiles, list(whole)),
             parts=[(j, part) for j in dated for part in range(len(PARTS))],
             gaps=np.flatnonzero((count > 0) & (count < summary.n_rows)),
             categories=categories,
             shared=shared,
+            whole=whole,
             constant=constant,
         )
 
@@ -103,6 +115,8 @@ class Encoding:
         for j, shown in self.categories.items():
             names += [f"{named[j]}={'missing' if c is None else c}" for c in shown]
             names += [f"{named[j]}=other"] * (j in self.shared)
+        for j, values in self.whole.items():
+            names += [f"{named[j]}={int(value)}" for value in values]
         return names + ["constant"] * (self.constant is not None)
 
     def encode(self, X: Any, unseen: str) -> Any:
@@ -121,18 +135,22 @@ class Encoding:
             return self._columns(to_numpy(X).astype(object), unseen)
         if is_sparse(X) and not self.scaling.centered:
             return self._csr(X)
-        return self._matrix(X.toarray() if is_sparse(X) else X)
+        return self._matrix(X.toarray() if is_sparse(X) else X, unseen)
 
-    def _matrix(self, X: Any) -> Any:
+    def _matrix(self, X: Any, unseen: str) -> Any:
         xp = namespace(X)
         X = as_floating(X, floating_name(X))
         kept = _taken(X, self.scaling.columns)
-        self._refuse_infinity(kept, labels_of(X))
+        labels = labels_of(X)
+        self._refuse_infinity(kept, labels)
         rows = self.scaling.clipped(self.scaling.standardized(kept))
-        self._refuse_overflow(rows, labels_of(X))
+        self._refuse_overflow(rows, labels)
         if len(self.gaps):
             gaps = xp.isnan(_taken(X, self.gaps))
             rows = xp.concat([rows, xp.astype(gaps, rows.dtype)], axis=1)
+        for j, values in self.whole.items():
+            self._refuse_infinity(X[:, j : j + 1], labels, [j])
+            rows = xp.concat([rows, value_columns(X[:, j], values, unseen, labels[j])], axis=1)
         if self.constant is not None:
             last = xp.full((rows.shape[0], 1), self.constant, dtype=rows.dtype, device=rows.device)
             rows = xp.concat([rows, last], axis=1)
@@ -180,6 +198,12 @@ class Encoding:
             known = np.flatnonzero(codes >= 0)
             rows[known, at + codes[known]] = 1.0
             at += len(shown) + shared
+        for j, values in self.whole.items():
+            numbers = self._as_numbers(typed[j], j, labels[j])
+            self._refuse_infinity(numbers[:, None], labels, [j])
+            found = value_columns(numbers, values, unseen, labels[j])
+            rows[:, at : at + len(values)] = found
+            at += len(values)
         if self.constant is not None:
             rows[:, -1] = self.constant
         return rows
@@ -215,26 +239,44 @@ class Encoding:
             f"now; {way_out}."
         )
 
-    def _label(self, place: int, labels: list[str]) -> str:
-        """Return what to call a column of numbers, by its place among those that are kept."""
-        number = int(self.scaling.columns[place])
+    def _label(self, number: int, labels: list[str]) -> str:
+        """Return what to call a column of numbers or, after those, a part of dates."""
         inside = number < len(self.kinds)
         return labels[number if inside else self.parts[number - len(self.kinds)][0]]
 
-    def _refuse_infinity(self, kept: Any, labels: list[str]) -> None:
+    def _refuse_infinity(
+        self, kept: Any, labels: list[str], numbers: Sequence[int] | None = None
+    ) -> None:
+        """Refuse infinity in columns that have these numbers, those of the scaling by default."""
         place = _first_infinite(kept)
         if place is not None:
+            number = int((self.scaling.columns if numbers is None else numbers)[place])
             raise ValueError(
-                f"X contains infinity in column {self._label(place, labels)}; make such entries "
+                f"X contains infinity in column {self._label(number, labels)}; make such entries "
                 "NaN (missing) or drop their rows."
             )
 
     def _refuse_overflow(self, rows: Any, labels: list[str]) -> None:
         place = _first_infinite(rows) if np.isinf(self.scaling.limits).any() else None
         if place is not None:
+            label = self._label(int(self.scaling.columns[place]), labels)
             raise ValueError(
-                f"X contains a value in column {self._label(place, labels)} that is too large to "
-                "be scaled; make such entries NaN (missing), or soft-clip them: give a limit."
+                f"X contains a value in column {label} that is too large to be scaled; make such "
+                "entries NaN (missing), or soft-clip them: give a limit."
+            )
+
+
+def _refuse_csr(scaling: str, whole_numbers: str) -> None:
+    """Refuse what needs the distributions of columns, which are not learnt from CSR rows."""
+    for name, given, wanted, instead in (
+        ("scaling", scaling, "ranks", "each"),
+        ("whole_numbers", whole_numbers, "categories", "numbers"),
+    ):
+        if given == wanted:
+            raise ValueError(
+                f"{name}={wanted!r} needs the distributions of the columns, which an encoder does "
+                f"not learn from sparse rows; fit dense ones (X.toarray()), or use "
+                f"{name}={instead!r}."
             )
 
 

@@ -1,15 +1,17 @@
-"""Columns of numbers: which vary, how they are centred, scaled and soft-clipped."""
+"""Columns of numbers: which vary, how they are centred, scaled, soft-clipped or ranked."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from .._array import like, namespace
+from .._array import as_floating, floating_name, like, namespace
 from .._registry import storable
 from ..engine.moments import ColumnMoments
+from .quantiles import Quantiles, Ranks
 from .soft_clipping import soft_clipped
 
 #: Standard deviation of a column, relative to its largest entry, that is rounding.
@@ -35,6 +37,8 @@ class Scaling:
         Whether columns are centred.
     center, fill : arrays
         What is subtracted indeed, and the encoded value of a missing entry.
+    ranks : dict of int to Ranks
+        What replaces columns by their ranks, by their places among those that are kept.
     """
 
     columns: np.ndarray
@@ -44,6 +48,7 @@ class Scaling:
     centered: bool
     center: np.ndarray
     fill: np.ndarray
+    ranks: dict[int, Ranks] = field(default_factory=dict)
 
     def standardized(self, kept: Any) -> Any:
         """Return the columns that are kept, centred and scaled, their missing entries filled."""
@@ -51,6 +56,8 @@ class Scaling:
         # What overflows is soft-clipped, or refused by who asked.
         with np.errstate(over="ignore"):
             rows = (kept - like(kept, self.center)) / like(kept, self.scale)
+        if self.ranks:
+            rows = self._with_ranks(rows, kept)
         missing = xp.isnan(kept)
         return xp.where(missing, like(kept, self.fill), rows) if bool(xp.any(missing)) else rows
 
@@ -60,23 +67,45 @@ class Scaling:
             return rows
         return soft_clipped(rows, like(rows, self.limits), namespace(rows))
 
+    def _with_ranks(self, rows: Any, kept: Any) -> Any:
+        """Return scaled columns, those replaced that have ranks."""
+        xp, name = namespace(kept), floating_name(kept)
+        columns = [rows[:, place] for place in range(rows.shape[1])]
+        for place, ranks in self.ranks.items():
+            # In float32 neighbouring quantiles may be equal.
+            wide = as_floating(kept[:, place], "float64")
+            columns[place] = as_floating(ranks(wide, xp), name)
+        return xp.stack(columns, axis=1)
 
-def scaling_of(moments: ColumnMoments, rule: str, limit: float | None, centered: bool) -> Scaling:
+
+def scaling_of(
+    moments: ColumnMoments,
+    rule: str,
+    limit: float | None,
+    centered: bool,
+    quantiles: Sequence[Quantiles] = (),
+    replaced: Sequence[int] = (),
+) -> Scaling:
     """Return how to encode columns of numbers.
 
     Parameters
     ----------
     moments : ColumnMoments
         Of the columns; those without entries and constant ones are not kept.
-    rule : {"each", "common"}
-        One scale for each column or one for all.
+    rule : {"each", "common", "ranks"}
+        One scale for each column or one for all, or ranks.
     limit : float or None
         Where columns of their own scale are soft-clipped.
     centered : bool
         Whether columns are centred; if not, they are not soft-clipped either, because what is
         far from zero need not be far from the other entries.
+    quantiles : sequence of Quantiles
+        The distributions of the first columns, which alone get ranks.
+    replaced : sequence of int
+        Columns that are encoded in another way, and not kept.
     """
     varying = (moments.count > 0) & ~is_constant(moments)
+    varying[list(replaced)] = False
     columns = np.flatnonzero(varying)
     flags = is_flag(moments)[columns]
     mean, scale = moments.mean[columns], moments.deviation(rounding=0.0)[columns]
@@ -84,11 +113,16 @@ def scaling_of(moments: ColumnMoments, rule: str, limit: float | None, centered:
         unit = np.exp2(np.floor(np.log2(scale.max())))
         scale = np.full_like(scale, unit * np.sqrt(np.mean((scale / unit) ** 2)))
     scale = np.where(flags, 1.0, scale)
-    clipped = centered and rule == "each"
+    ranks = {}
+    if rule == "ranks":
+        ranked = np.flatnonzero(~flags & (columns < len(quantiles)))
+        ranks = {int(place): quantiles[columns[place]].ranks() for place in ranked}
+    clipped = centered and rule != "common"
     limits = np.where(flags, np.inf, limit if clipped and limit is not None else np.inf)
+    limits[list(ranks)] = np.inf
     center = mean if centered else np.zeros_like(mean)
     fill = (mean - center) / scale
-    return Scaling(columns, mean, scale, limits, centered, center, fill)
+    return Scaling(columns, mean, scale, limits, centered, center, fill, ranks)
 
 
 def is_constant(moments: ColumnMoments) -> np.ndarray:

@@ -24,6 +24,7 @@ from .columns import (
     typed_columns,
 )
 from .dates import date_parts, parsed_date
+from .quantiles import ColumnQuantiles
 
 #: Different categories of a column that are counted at most.
 MOST_DISTINCT = 50_000
@@ -31,7 +32,7 @@ MOST_DISTINCT = 50_000
 
 @storable
 class TableSummary:
-    """Kinds, moments and categories of the columns seen so far.
+    """Kinds, moments, distributions and categories of the columns seen so far.
 
     Parameters
     ----------
@@ -39,6 +40,8 @@ class TableSummary:
         Gather the moments of months and weekdays too.
     known : sequence of str or None, optional
         What each column has held in earlier blocks, which are not part of the summary.
+    with_quantiles : bool, default=True
+        Learn the distribution of every column of numbers.
 
     Attributes
     ----------
@@ -52,6 +55,8 @@ class TableSummary:
         Of the numbers, dates and durations; columns of categories have no entries.
     parts : dict of int to ColumnMoments
         Of the months and weekdays of each column of dates, by its number.
+    quantiles : ColumnQuantiles or None
+        The distributions of the numbers, dates and durations; ``None`` if they are not learnt.
     categories : dict of int to Counter
         How often each category occurs, by the number of its column; ``None`` is missing.
 
@@ -65,12 +70,18 @@ class TableSummary:
     (['number', 'date'], [2, 1])
     """
 
-    def __init__(self, date_parts: bool = False, known: Sequence[str | None] = ()) -> None:
+    def __init__(
+        self,
+        date_parts: bool = False,
+        known: Sequence[str | None] = (),
+        with_quantiles: bool = True,
+    ) -> None:
         self.n_rows = 0
         self.kinds: list[str] = []
         self.labels: list[str] = []
         self.moments = ColumnMoments()
         self.parts: dict[int, ColumnMoments] = {}
+        self.quantiles = ColumnQuantiles() if with_quantiles else None
         self.categories: dict[int, Counter] = {}
         self._date_parts = date_parts
         self._known = list(known)
@@ -85,13 +96,13 @@ class TableSummary:
 
     def following(self) -> TableSummary:
         """Return an empty summary for later blocks, which reads strings as this one does."""
-        return TableSummary(self._date_parts, self.known_kinds())
+        return TableSummary(self._date_parts, self.known_kinds(), self.quantiles is not None)
 
     def update(self, X: Any) -> None:
         """Add a block of rows; one that is refused leaves nothing behind."""
         if X.shape[0] == 0:
             return
-        block = TableSummary(self._date_parts)
+        block = TableSummary(self._date_parts, with_quantiles=self.quantiles is not None)
         block.n_rows = int(X.shape[0])
         block.labels = labels_of(X)
         if is_matrix(X):
@@ -114,15 +125,23 @@ class TableSummary:
         for number, kind in enumerate(other.kinds):
             self._add_categories(other, number, kind)
         self.moments.merge(other.moments)
+        if self.quantiles is not None and other.quantiles is not None:
+            self.quantiles.merge(other.quantiles)
         for number, parts in other.parts.items():
             self.parts.setdefault(number, ColumnMoments()).merge(parts)
         self.n_rows += other.n_rows
+
+    def flush(self) -> None:
+        """Let go of the blocks that were added, which distributions learn from together."""
+        if self.quantiles is not None:
+            self.quantiles.flush()
 
     def copy(self) -> TableSummary:
         """Return a summary that can be added to without a change in this one."""
         other = copy.copy(self)
         other.kinds = list(self.kinds)
         other.moments = self.moments.copy()
+        other.quantiles = None if self.quantiles is None else self.quantiles.copy()
         other.parts = {number: parts.copy() for number, parts in self.parts.items()}
         other.categories = {number: counts.copy() for number, counts in self.categories.items()}
         return other
@@ -193,6 +212,8 @@ class TableSummary:
                 f"X contains infinity in column {self.labels[int(np.argmax(wrong))]}; make such "
                 "entries NaN (missing) or drop their rows."
             )
+        if self.quantiles is not None:
+            self.quantiles.add(X)
 
 
 def _counted(values: np.ndarray, label: str) -> Counter:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
@@ -15,6 +16,28 @@ GRID = np.logspace(-8, 2, 31)
 KNOWN = 10.0
 #: Below this share of the largest eigenvalue the normal equations lose the coefficients.
 TRUSTED = 1e-10
+
+
+class Totals(Protocol):
+    """What the choice of alpha must know of all rows."""
+
+    weight: float
+    n_positive: int
+    rounding: float
+
+    @property
+    def n_features(self) -> int:
+        """Columns of the features."""
+        ...
+
+    @property
+    def n_targets(self) -> int:
+        """Columns of the targets."""
+        ...
+
+    def means(self, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Return the means of features and targets; zeros where there is no intercept."""
+        ...
 
 
 @storable
@@ -35,7 +58,7 @@ class Solution:
     criterion : str
         How alpha was chosen: ``"given"``, ``"gcv"``, ``"cv"`` or ``"loo"``.
     alphas : array of shape (n_alphas,)
-        The candidates.
+        The candidates; with many features those of them that were evaluated.
     scores : array of shape (n_alphas, n_targets)
         The mean squared error that the criterion expects of each; empty if alpha was given.
     degrees_of_freedom : array of shape (n_targets,)
@@ -162,11 +185,20 @@ def choose(scores: np.ndarray, alphas: np.ndarray, per_target: bool) -> np.ndarr
     scores, alphas = scores[order], alphas[order]
     if per_target:
         return alphas[scores.argmin(axis=0)]
-    # Targets of different scale count alike.
+    return np.full(scores.shape[1], alphas[over_targets(scores).argmin()])
+
+
+def over_targets(scores: np.ndarray) -> np.ndarray:
+    """Return one score for all targets: those of different scale count alike.
+
+    Examples
+    --------
+    >>> over_targets(np.asarray([[2.0, 10.0], [1.0, 20.0]]))
+    array([3., 3.])
+    """
     scale = scores.min(axis=0)
     usable = np.isfinite(scale) & (scale > 0)
-    best = (scores / np.where(usable, scale, 1.0)).sum(axis=1).argmin()
-    return np.full(scores.shape[1], alphas[best])
+    return np.asarray((scores / np.where(usable, scale, 1.0)).sum(axis=1))
 
 
 def generalised_error(residual: np.ndarray, left: float, counted: float) -> np.ndarray:

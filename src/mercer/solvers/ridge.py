@@ -6,45 +6,22 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import singledispatch
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
+from .bracket import bracketed
 from .posterior import LeaveOneOut
-from .problem import KNOWN, TRUSTED, Problem, Solution, choose, generalised_error
+from .problem import KNOWN, TRUSTED, Problem, Solution, Totals, choose, generalised_error
 from .qr import triangular_factor
 from .statistics import Moments, RidgeStatistics
-from .systems import GivenSystem, OrthogonalSystem, PrimalSystem, System
+from .systems import GivenSystem, OrthogonalSystem, PrimalSystem, System, residual_freedom
 
 #: Features from which on a single alpha is worth a decomposition of its own.
 MANY = 512
-#: The share of the weight from which on a fold is not subtracted from the total.
-HEAVY = 0.999
 
 #: A function that yields the training rows once more: features, targets and weights.
 Blocks = Callable[[], Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]]
-
-
-class Totals(Protocol):
-    """What the choice of alpha must know of all rows."""
-
-    weight: float
-    n_positive: int
-    rounding: float
-
-    @property
-    def n_features(self) -> int:
-        """Columns of the features."""
-        ...
-
-    @property
-    def n_targets(self) -> int:
-        """Columns of the targets."""
-        ...
-
-    def means(self, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Return the means of features and targets; zeros where there is no intercept."""
-        ...
 
 
 @singledispatch
@@ -82,16 +59,21 @@ def solve_ridge(gathered: Any, problem: Problem, again: Blocks | None = None) ->
 @solve_ridge.register
 def _(gathered: RidgeStatistics, problem: Problem, again: Blocks | None = None) -> Solution:
     totals = gathered.total()
-    system = normal_equations(totals, problem)
-    alphas = candidates(system, totals, problem)
+    leave_one_out = problem.leave_one_out and again is not None
+    bracket = None if leave_one_out else bracketed(gathered, totals, problem)
     held_out = None
-    if len(alphas) > 1 and problem.leave_one_out and again is not None:
-        errors = LeaveOneOut(totals, alphas, problem.intercept)
-        for Z, Y, weights in again():
-            errors.add(Z, Y, weights)
-        held_out = "loo", errors.scores()
-    elif len(alphas) > 1 and gathered.n_folds:
-        held_out = "cv", cv_scores(gathered, alphas, problem)
+    if bracket is not None:
+        system, problem, held_out = bracket.system, bracket.problem, bracket.held_out
+    else:
+        system = normal_equations(totals, problem)
+        alphas = candidates(system, totals, problem)
+        if len(alphas) > 1 and leave_one_out and again is not None:
+            errors = LeaveOneOut(totals, alphas, problem.intercept)
+            for Z, Y, weights in again():
+                errors.add(Z, Y, weights)
+            held_out = "loo", errors.scores()
+        elif len(alphas) > 1 and gathered.n_folds:
+            held_out = "cv", cv_scores(gathered, alphas, problem)
     solution = solve(system, totals, problem, held_out)
     if solution.trusted or again is None:
         return solution
@@ -140,12 +122,9 @@ def solve(
     start = time.perf_counter()
     n_targets = totals.n_targets
     counted = problem.counted(totals.weight, totals.n_positive)
-    # No more directions than rows can vary.
-    rank = min(totals.n_features, max(totals.n_positive - problem.intercept, 0))
 
     def left_at(alpha: float) -> float:
-        """Return the residual degrees of freedom."""
-        return counted - problem.intercept - rank + system.shrunk(alpha, rank)
+        return residual_freedom(system, alpha, totals, problem)
 
     def residual_at(alpha: float) -> np.ndarray:
         return system.residual_squares(alpha) / totals.weight
@@ -230,7 +209,7 @@ def cv_scores(statistics: RidgeStatistics, alphas: np.ndarray, problem: Problem)
     scores = np.zeros((len(alphas), statistics.n_targets))
     filled = 0
     for number, fold in enumerate(statistics.folds):
-        training = _without(statistics, total, number)
+        training = statistics.without(number, total)
         if fold.weight <= 0 or training.n_positive < 1:
             continue
         filled += 1
@@ -244,16 +223,3 @@ def cv_scores(statistics: RidgeStatistics, alphas: np.ndarray, problem: Problem)
             f"but there are {total.n_rows} row(s); use more rows, or give alpha."
         )
     return scores / total.weight
-
-
-def _without(statistics: RidgeStatistics, total: Moments, number: int) -> Moments:
-    """Return the moments of all folds but one."""
-    fold = statistics.folds[number]
-    if fold.weight < HEAVY * total.weight:
-        return total.without(fold)
-    # A fold that outweighs all others would leave nothing but rounding errors of them.
-    rest = Moments(statistics.n_features, statistics.n_targets)
-    for other in statistics.folds:
-        if other is not fold:
-            rest.merge(other)
-    return rest

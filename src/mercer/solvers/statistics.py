@@ -16,6 +16,8 @@ from scipy.linalg import blas
 from .._random import Stream
 from .._registry import storable
 
+#: The share of the weight from which on a fold is not subtracted from the total.
+HEAVY = 0.999
 #: Rows of a triangle to mirror together: both sides of it stay in the cache.
 MIRRORED = 128
 
@@ -342,6 +344,18 @@ class RidgeStatistics:
         for fold in self.folds:
             total.merge(fold)
         return total
+
+    def without(self, number: int, total: Moments) -> Moments:
+        """Return the moments of all folds but one, from those of all rows."""
+        fold = self.folds[number]
+        if fold.weight < HEAVY * total.weight:
+            return total.without(fold)
+        # A fold that outweighs all others would leave nothing but rounding errors of them.
+        rest = Moments(self.n_features, self.n_targets)
+        for other in self.folds:
+            if other is not fold:
+                rest.merge(other)
+        return rest
 
 
 @singledispatch

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.linalg
 
 from .path import Path
+from .problem import Problem, Totals
 
 
 class System(Protocol):
@@ -31,6 +32,14 @@ class System(Protocol):
     def coefficients(self, alphas: np.ndarray) -> np.ndarray:
         """Return θ, of shape (n_features, n_targets), for an alpha of every target."""
         ...
+
+
+def residual_freedom(system: System, alpha: float, totals: Totals, problem: Problem) -> float:
+    """Return the residual degrees of freedom: rows that count, less what the fit uses up."""
+    counted = problem.counted(totals.weight, totals.n_positive)
+    # No more directions than rows can vary.
+    rank = min(totals.n_features, max(totals.n_positive - problem.intercept, 0))
+    return counted - problem.intercept - rank + system.shrunk(alpha, rank)
 
 
 class _Spectrum:
@@ -93,6 +102,8 @@ class GivenSystem:
         As in :class:`PrimalSystem`; nothing is overwritten.
     alpha : float
         The ridge parameter; above what rounding leaves undecided.
+    largest : float, optional
+        The largest eigenvalue of S, if it is known.
 
     Examples
     --------
@@ -106,9 +117,15 @@ class GivenSystem:
     name = "primal"
 
     def __init__(
-        self, gram: np.ndarray, cross: np.ndarray, squares: np.ndarray, alpha: float
+        self,
+        gram: np.ndarray,
+        cross: np.ndarray,
+        squares: np.ndarray,
+        alpha: float,
+        largest: float | None = None,
     ) -> None:
-        A = np.array(gram.T, order="F")
+        # S is symmetric: whichever way it is stored, it is not transposed.
+        A = np.array(gram if gram.flags.f_contiguous else gram.T, order="F")
         A[np.diag_indices_from(A)] += alpha
         factor, failed = scipy.linalg.lapack.dpotrf(A, lower=1, overwrite_a=1)
         if failed:
@@ -123,7 +140,7 @@ class GivenSystem:
         self._shrunk = float(alpha * np.einsum("ki,ki->", triangle, triangle))
         self._size = len(gram)
         #: The largest only.
-        self.eigenvalues = np.asarray([_largest(gram)])
+        self.eigenvalues = np.asarray([largest_eigenvalue(gram) if largest is None else largest])
 
     def shrunk(self, alpha: float, rank: int) -> float:
         """Return the trace of alpha (S + alpha)⁻¹, less the directions that S does not have."""
@@ -138,8 +155,14 @@ class GivenSystem:
         return np.asarray(self._coef)
 
 
-def _largest(S: np.ndarray) -> float:
-    """Return the largest eigenvalue, to a percent or so, by powers of the matrix."""
+def largest_eigenvalue(S: np.ndarray) -> float:
+    """Return the largest eigenvalue, to a percent or so, by powers of the matrix.
+
+    Examples
+    --------
+    >>> round(largest_eigenvalue(np.diag([3.0, 1.0])), 6)
+    3.0
+    """
     vector = np.abs(S).sum(axis=0)
     value = 0.0
     for _ in range(20):

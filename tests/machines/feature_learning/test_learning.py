@@ -12,6 +12,8 @@ from mercer import (
     IRKMRegressor,
     Laplace,
     Matern,
+    OnColumns,
+    PoweredExponential,
     ProductLaplace,
     RFMClassifier,
     RFMRegressor,
@@ -299,12 +301,40 @@ def test_model_files(tmp_path, compact, solver):
         assert np.array_equal(mercer.load(path).predict(X), machine.predict(X))
 
 
+@pytest.mark.parametrize("solver", ["exact", "nystrom"])
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        ProductLaplace(20.0),
+        PoweredExponential(20.0, 0.8, "manhattan"),
+        PoweredExponential(4.0, 0.8),
+        OnColumns(Laplace(3.0), [0, 1, 2, 3, 4]) + OnColumns(ProductLaplace(8.0), [5, 6, 7, 8, 9]),
+    ],
+    ids=repr,
+)
+def test_kernels_that_suit_tables_learn_weights_of_columns(kernel, solver, tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.hstack([rng.standard_normal((400, 5)), rng.integers(0, 2, (400, 5))])
+    y = np.abs(X[:, 1]) + X[:, 7] + 0.05 * rng.standard_normal(400)
+    machine = IRKMRegressor(kernel, solver=solver, n_components=150, random_state=0)
+    machine.fit(X[:300], y[:300])
+    assert set(np.argsort(machine.column_weights_)[-2:]) == {1, 7}
+    assert machine.history_[-1]["error"] < machine.history_[0]["error"]
+    plain = IRKMRegressor(kernel, solver=solver, n_components=150, n_iterations=0, random_state=0)
+    plain.fit(X[:300], y[:300])
+    assert 1 - machine.score(X[300:], y[300:]) < 0.7 * (1 - plain.score(X[300:], y[300:]))
+    mercer.save(machine, tmp_path / "machine.mercer")
+    loaded = mercer.load(tmp_path / "machine.mercer")
+    assert np.array_equal(loaded.predict(X), machine.predict(X))
+
+
 def test_bad_input_is_refused():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((30, 3))
     y = X[:, 0]
     for model, word in (
-        (IRKMRegressor(ProductLaplace()), "no known derivatives"),
+        (IRKMRegressor(Gaussian() * Gaussian()), "no known derivatives"),
+        (RFMRegressor(ProductLaplace()), "ProductLaplace.*axes.*use IRKM"),
         (IRKMRegressor(Gaussian("median")), "give a number"),
         (IRKMRegressor(solver="features"), "solver='nystrom'"),
         (IRKMRegressor(mixing=2.0), "mixing"),

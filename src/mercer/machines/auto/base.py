@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
-from numbers import Integral
+from functools import partial
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -29,7 +30,8 @@ from ...solvers.cost import FOLDS
 from ..estimator import ALPHA, Machine, adopt
 from ..report import FitReport
 from ..targets import Targets
-from .pilot import Pilot, choose_kernel, has_feature_map
+from .learnt import SAMPLE_ROWS, is_searchable, learnt_state
+from .pilot import PILOT_ROWS, Pilot, choose_kernel, has_feature_map
 from .plan import choose_method
 from .preparation import (
     finished,
@@ -46,11 +48,11 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "approximation": [StrOptions({"auto", "exact", "features"})],
     "alpha": ALPHA,
     "encoder": [HasMethods(["partial_fit", "transform", "get_feature_names_out"]), None],
+    "effort": [StrOptions({"quick", "default", "thorough"})],
+    "time_limit": [Interval(Real, 0, None, closed="neither"), None],
     "verbose": [Interval(Integral, 0, None, closed="left"), "boolean"],
     "random_state": RANDOM_STATE,
 }
-#: The share of repeated rows from which on users are told.
-REPEATED = 0.1
 #: What a long fit tells of, one after the other.
 STAGES = ("columns", "search", "solve")
 
@@ -74,6 +76,8 @@ class KernelMachine(Machine):
         approximation: str = "auto",
         alpha: Any = None,
         encoder: Any = None,
+        effort: str = "default",
+        time_limit: float | None = None,
         verbose: int = 0,
         random_state: Any = 0,
     ) -> None:
@@ -82,6 +86,8 @@ class KernelMachine(Machine):
         self.approximation = approximation
         self.alpha = alpha
         self.encoder = encoder
+        self.effort = effort
+        self.time_limit = time_limit
         self.verbose = verbose
         self.random_state = random_state
 
@@ -208,10 +214,25 @@ class KernelMachine(Machine):
             # A stream that is seen once has more rows than its first block.
             known = columns.n_rows if same else None
             method = choose_method(known, self.n_components, self.approximation, featured)
+            width = len(columns.encoder.get_feature_names_out())
+            asked = self.kernel is not None or self.n_components != "auto"
+            left = free and not asked and self.approximation == "auto"
+            dense = getattr(columns.encoder, "centered_", True)
+            learns = left and is_searchable(known, width, sparse=not dense)
             stage.note(f"{columns.n_rows:,} rows, {self.n_features_in_:,} columns")
         with job.stage("search") as stage:
             ridge, options = self._ridge(targets, selection=FOLDS)
-            sample, linear_score = sample_and_linear_score(first, columns, clone(ridge), options)
+            size = SAMPLE_ROWS[self.effort] if learns else PILOT_ROWS
+            sample, linear_score = sample_and_linear_score(
+                first, columns, clone(ridge), options, size
+            )
+            if learns:
+                Y = targets.expand(targets.encode(sample.y))
+                exactly = partial(self._exactly, targets)
+                self._state = learnt_state(self, sample, Y, exactly, linear_score, stage.note)
+                if self._state is not None:
+                    self._state.target_name = name
+                    return blocks
             able = len(sample.y) >= 2 * FOLDS and len(np.unique(sample.y, axis=0)) > 1
             pilot = Pilot(sample, ridge if able else None, options, method.n_components, seed)
             chosen, reason = choose_kernel(self.kernel, pilot)
@@ -223,7 +244,6 @@ class KernelMachine(Machine):
                 features, error = measured_features(chosen.kernel, method.n_components, seed, rows)
                 machine = clone(ridge).set_params(features=features, alpha=self.alpha)
             stage.note(f"{chosen.kernel!r}: {reason}")
-        share = sample.repeated_share()
         self._state = AutoState(
             seed=seed,
             target_name=name,
@@ -235,7 +255,7 @@ class KernelMachine(Machine):
             options=options,
             linear_score=linear_score,
             approximation_error=error,
-            repeated_rows=share if share >= REPEATED else 0.0,
+            repeated_rows=sample.repeated_share(),
         )
         return blocks
 

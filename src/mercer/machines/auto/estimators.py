@@ -38,6 +38,11 @@ class KernelRegressor(Regression, KernelMachine):
     encoder : transformer or None, default=None
         What turns the table into numbers, block by block; ``None`` means a
         :class:`TableEncoder` whose scaling is chosen with the kernel.
+    effort : {"quick", "default", "thorough"}, default="default"
+        How much is searched for tables of 2,000 to 100,000 rows:
+        kernels, metrics and encodings are compared on samples of up to 2,000, 8,000 or 16,000 rows.
+    time_limit : float or None, default=None
+        Seconds after which the search stops, and iterations of the solver too.
     verbose : int, default=0
         ``1`` prints a line for each stage of a fit: columns, search, solve.
     random_state : int, RandomState, Generator or None, default=0
@@ -128,6 +133,11 @@ class KernelClassifier(Classification, KernelMachine):
     encoder : transformer or None, default=None
         What turns the table into numbers, block by block; ``None`` means a
         :class:`TableEncoder` whose scaling is chosen with the kernel.
+    effort : {"quick", "default", "thorough"}, default="default"
+        How much is searched for tables of 2,000 to 100,000 rows:
+        kernels, metrics and encodings are compared on samples of up to 2,000, 8,000 or 16,000 rows.
+    time_limit : float or None, default=None
+        Seconds after which the search stops, and iterations of the solver too.
     verbose : int, default=0
         ``1`` prints a line for each stage of a fit: columns, search, solve.
     random_state : int, RandomState, Generator or None, default=0
@@ -172,6 +182,8 @@ class KernelClassifier(Classification, KernelMachine):
         alpha: Any = None,
         class_weight: Any = None,
         encoder: Any = None,
+        effort: str = "default",
+        time_limit: float | None = None,
         verbose: int = 0,
         random_state: Any = 0,
     ) -> None:
@@ -181,6 +193,8 @@ class KernelClassifier(Classification, KernelMachine):
             approximation=approximation,
             alpha=alpha,
             encoder=encoder,
+            effort=effort,
+            time_limit=time_limit,
             verbose=verbose,
             random_state=random_state,
         )

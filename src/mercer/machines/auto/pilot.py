@@ -32,8 +32,18 @@ NAMES: dict[str, type[Kernel]] = {
 ANGULAR = (ArcCosine, NNGP, NTK)
 #: What is tried when no kernel is given.
 FAMILIES = ("gaussian", "matern", "laplace")
+#: What a search makes of columns of numbers.
+ENCODINGS: dict[str, dict[str, Any]] = {
+    "standardized": {},
+    "ranks": {"scaling": "ranks"},
+    "whole numbers as categories": {"whole_numbers": "categories"},
+}
+#: The widest rows that whole numbers as categories may make.
+WIDEST = 300
 #: Rows and features that kernels are compared with.
 PILOT_ROWS, PILOT_COMPONENTS = 4096, 512
+#: The share of repeated rows from which on users are told.
+REPEATED = 0.1
 #: How far a lengthscale may be from the median distance, and the gain worth a step there.
 FACTORS, GAIN = (2.0**-5, 2.0**3), 0.002
 
@@ -110,8 +120,33 @@ class EncodedSample:
             return raw
         return np.column_stack([raw, np.full(len(raw), constant, dtype=raw.dtype)])
 
+    def encodings(self) -> list[str]:
+        """Return the names of the encodings that a search tries."""
+        if not (self.columns.free and self.columns.is_numeric):
+            return ["as encoded"]
+        names = list(ENCODINGS)
+        encoder = self.columns.encoder
+        width = len(encoder.rescaled(whole_numbers="categories").get_feature_names_out())
+        if width == len(encoder.get_feature_names_out()) or width > WIDEST:
+            names.remove("whole numbers as categories")
+        return names
+
+    def encoded(self, name: str) -> Any:
+        """Return the rows in an encoding of :meth:`encodings`."""
+        if name not in ENCODINGS:
+            return self._raw
+        with warnings.catch_warnings():
+            # The sample has lost the names of its columns, after they were compared.
+            warnings.filterwarnings("ignore", "X does not have valid feature names")
+            return self.encoder_named(name).transform(self._raw)
+
+    def encoder_named(self, name: str) -> Any:
+        """Return the encoder of an encoding."""
+        encoder = self.columns.encoder
+        return encoder.rescaled(**ENCODINGS[name]) if name in ENCODINGS else encoder
+
     def repeated_share(self) -> float:
-        """Return the share of all rows that occur more than once, target included."""
+        """Return the share of rows that occur more than once, target included; 0 if it is small."""
         rows = self._raw.toarray() if is_sparse(self._raw) else np.asarray(self._raw, dtype=float)
         _, codes = np.unique(self.y, axis=0, return_inverse=True)
         # Missing entries are equal here, too.
@@ -119,7 +154,8 @@ class EncodedSample:
         _, counts = np.unique(table, axis=0, return_counts=True)
         # Of two copies a sample rarely holds both; of many it holds their share.
         pairs = 2 * np.sum(counts == 2) * self.columns.n_rows / len(rows)
-        return float(min((pairs + counts[counts > 2].sum()) / len(rows), 1.0))
+        share = float(min((pairs + counts[counts > 2].sum()) / len(rows), 1.0))
+        return share if share >= REPEATED else 0.0
 
 
 @dataclass(frozen=True)

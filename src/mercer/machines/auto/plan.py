@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._registry import storable
-from ...engine.config import settings
+from ...engine.config import matrix_memory, settings
 from ...solvers.cost import COMPONENTS, EXACT_ROWS, exact_memory, features_memory
 from ..report import AS_ASKED
 
@@ -81,6 +81,17 @@ def choose_method(
             "kernel='gaussian', fewer rows, or a larger memory budget, mercer.config(memory=...)."
         )
     return Method("exact", None, "there is no feature map for this kernel", need)
+
+
+def matrix_bytes(n_rows: int) -> int:
+    """Return the bytes of the kernel matrix that an iterative solver keeps.
+
+    Examples
+    --------
+    >>> matrix_bytes(10_000)
+    200000000
+    """
+    return min(2 * n_rows**2, matrix_memory())
 
 
 def _features(n_rows: int | None, n_components: Any, why: str) -> Method:

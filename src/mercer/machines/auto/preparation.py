@@ -55,7 +55,11 @@ def learn_columns(blocks: Iterable[Block], encoder: Any, free: bool, targets: Ta
 
 
 def sample_and_linear_score(
-    blocks: Iterable[Block], columns: Columns, linear: Any, options: dict[str, Any]
+    blocks: Iterable[Block],
+    columns: Columns,
+    linear: Any,
+    options: dict[str, Any],
+    n_rows: int = PILOT_ROWS,
 ) -> tuple[EncodedSample, float | None]:
     """Return a sample of the rows, and the score of a linear model that is fitted on the way.
 
@@ -69,8 +73,10 @@ def sample_and_linear_score(
         A ridge machine without features, not fitted yet.
     options : dict
         Further arguments of its fit.
+    n_rows : int
+        Rows of the sample, at most.
     """
-    sample, score = RowSample(PILOT_ROWS), None
+    sample, score = RowSample(n_rows), None
     encoder = plain = columns.encoder
     if len(encoder.get_feature_names_out()) <= LINEAR_WIDTH and columns.n_rows >= 2 * FOLDS:
         if isinstance(encoder, TableEncoder):

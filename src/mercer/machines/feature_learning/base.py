@@ -178,7 +178,7 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
                 f"At least two rows are needed, but n_samples={whole.n_rows} have weight."
             )
         share, data, held = self._parts(whole, stream.child("aside"))
-        fit, about = self._step_of(whole, scales, sample, stream.seed)
+        fit, about = self._step_of(whole, scales, sample, stream.seed, weights.matrix)
         rule = Rule(self.mixing, self.safeguard, self.negative)
         batches = repeat(data) if source is None else _batches(data, source, scales)
 
@@ -280,10 +280,10 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         return share, data, held
 
     def _step_of(
-        self, data: Standardized, scales: Scales, sample: RowSample, seed: int
+        self, data: Standardized, scales: Scales, sample: RowSample, seed: int, matrix: bool
     ) -> tuple[Step, Choices]:
         """Return what does a step, and what was chosen for it."""
-        kernel, why = choose_kernel(self.kernel, scales)
+        kernel, why = choose_kernel(self.kernel, scales, matrix)
         solver, size, reason = choose_solver(self.solver, self.n_components, data.n_rows, kernel)
         alphas, how = choose_alphas(self.alpha, kernel, scales, solver)
         about = Choices(kernel, why, solver, reason, how)

@@ -30,7 +30,9 @@ class Choices(NamedTuple):
     alpha_reason: str
 
 
-def choose_kernel(kernel: Kernel | None, scales: Scales) -> tuple[Kernel, str]:
+def choose_kernel(
+    kernel: Kernel | None, scales: Scales, matrix: bool = False
+) -> tuple[Kernel, str]:
     """Return the kernel of reweighted rows, and why it is that one.
 
     Parameters
@@ -39,6 +41,8 @@ def choose_kernel(kernel: Kernel | None, scales: Scales) -> tuple[Kernel, str]:
         What was asked for.
     scales : Scales
         Of the rows.
+    matrix : bool, default=False
+        Whether a matrix is learnt, and not a weight for each column.
     """
     if kernel is None:
         total = float(np.sqrt(np.sum(scales.deviation**2)))
@@ -51,8 +55,13 @@ def choose_kernel(kernel: Kernel | None, scales: Scales) -> tuple[Kernel, str]:
         )
     if not has_slopes(kernel):
         raise ValueError(
-            f"kernel={kernel!r} has no known derivatives; use Laplace, Gaussian, Matern, "
-            "Exponential, Polynomial or NTK."
+            f"kernel={kernel!r} has no known derivatives; use Laplace, ProductLaplace, "
+            "PoweredExponential, Gaussian, Matern, Exponential, Polynomial or NTK."
+        )
+    if not has_slopes(kernel, matrix):
+        raise ValueError(
+            f"kernel={kernel!r} depends on the choice of axes, so that no matrix can be learnt, "
+            "only a weight for each column; use IRKMRegressor or IRKMClassifier, or Laplace here."
         )
     return kernel, AS_ASKED
 

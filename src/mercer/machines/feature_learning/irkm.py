@@ -56,10 +56,12 @@ class IRKMRegressor(_Columns, Regression, FeatureLearner):
     Parameters
     ----------
     kernel : Kernel, default=None
-        :class:`~mercer.Laplace`, :class:`~mercer.Gaussian`, :class:`~mercer.Matern`,
-        :class:`~mercer.Exponential`, :class:`~mercer.Polynomial`, :class:`~mercer.NTK` or
-        another kernel whose derivatives are known; ``None`` is a Laplace kernel whose
-        lengthscale is the typical norm of a row, √d for standardised columns.
+        :class:`~mercer.Laplace`, :class:`~mercer.ProductLaplace`,
+        :class:`~mercer.PoweredExponential`, :class:`~mercer.Gaussian`,
+        :class:`~mercer.Matern`, :class:`~mercer.Exponential`, :class:`~mercer.Polynomial`,
+        :class:`~mercer.NTK` or another kernel whose derivatives are known, or a sum of such
+        kernels :class:`~mercer.OnColumns`; ``None`` is a Laplace kernel whose lengthscale is
+        the typical norm of a row, √d for standardised columns.
     mixing : float, default=0.5
         The share of the derivatives, alpha in [1]_; 0 uses the gradients only.
     safeguard : float, default=3e-3

@@ -45,7 +45,8 @@ class RFMRegressor(_Directions, Regression, FeatureLearner):
     ----------
     kernel, mixing, safeguard, alpha, negative, solver, n_components, fresh, batch_size, \
 patience, validation_fraction, standardize, warm_start, verbose, random_state
-        As in :class:`IRKMRegressor`.
+        As in :class:`IRKMRegressor`; kernels that depend on the choice of axes
+        (:class:`~mercer.ProductLaplace`, :class:`~mercer.OnColumns`) have no matrix.
     n_iterations : int or None, default=None
         How often the matrix is updated, at most; ``None`` means 20.
 

@@ -1,0 +1,142 @@
+"""Kernel tiles in float32 for iterative solvers: fused where a kernel has such a form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from ..ops.fused import Form, fused_tile
+from .base import Kernel
+from .gaussian import Gaussian
+from .laplace import Laplace, ProductLaplace
+from .matern import Matern
+from .powered import PoweredExponential
+
+#: Called as ``tile(rows, columns, out)`` with two slices of the rows.
+SliceTile = Callable[[slice, slice, np.ndarray], None]
+_MATERN = {0.5: "exponential", 1.5: "matern32", 2.5: "matern52"}
+
+
+@singledispatch
+def fused_form(kernel: Kernel) -> Form | None:
+    """Return the kernel as a function of one distance, or ``None`` if it has no such form.
+
+    Examples
+    --------
+    >>> from mercer.kernels import NTK, Laplace
+    >>> fused_form(Laplace(2.0)).function, fused_form(NTK())
+    ('exponential', None)
+    """
+    return None
+
+
+@fused_form.register
+def _gaussian(kernel: Gaussian) -> Form:
+    return Form("gaussian", float(kernel.lengthscale))
+
+
+@fused_form.register
+def _laplace(kernel: Laplace) -> Form:
+    return Form("exponential", float(kernel.lengthscale))
+
+
+@fused_form.register
+def _product_laplace(kernel: ProductLaplace) -> Form:
+    return Form("exponential", float(kernel.lengthscale), manhattan=True)
+
+
+@fused_form.register
+def _matern(kernel: Matern) -> Form | None:
+    name = _MATERN.get(float(kernel.nu))
+    return None if name is None else Form(name, float(kernel.lengthscale))
+
+
+@fused_form.register
+def _powered(kernel: PoweredExponential) -> Form:
+    manhattan = kernel.norm == "manhattan"
+    return Form("powered", float(kernel.lengthscale), manhattan, float(kernel.power))
+
+
+def float32_tiles(kernel: Kernel, X: np.ndarray, Y: np.ndarray | None = None) -> SliceTile:
+    """Return a function that fills float32 tiles of a kernel matrix.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel, with numbers for parameters.
+    X : array of shape (n, d)
+        The rows.
+    Y : array of shape (m, d), default=None
+        The other rows; ``None`` means ``X``.
+
+    Returns
+    -------
+    tile : callable
+        ``tile(rows, columns, out)`` fills ``out`` with the kernel of two slices of the rows.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Laplace
+    >>> X, out = np.asarray([[0.0], [1.0]]), np.empty((2, 2), dtype=np.float32)
+    >>> float32_tiles(Laplace(), X)(slice(0, 2), slice(0, 2), out)
+    >>> out.round(3)
+    array([[1.   , 0.368],
+           [0.368, 1.   ]], dtype=float32)
+    """
+    form, Y = fused_form(kernel), X if Y is None else Y
+    if form is None:
+
+        def plain(rows: slice, columns: slice, out: np.ndarray) -> None:
+            out[:] = kernel(X[rows], Y[columns])
+
+        return plain
+    # Differences of rows near a common centre keep their digits in float32.
+    center = Y.mean(axis=0, dtype=float)
+    left = np.ascontiguousarray((X - center) / form.lengthscale, dtype=np.float32)
+    right = left if Y is X else ((Y - center) / form.lengthscale).astype(np.float32)
+    transposed = np.ascontiguousarray(right.T)
+
+    def fused(rows: slice, columns: slice, out: np.ndarray) -> None:
+        fused_tile(left[rows], np.ascontiguousarray(transposed[:, columns]), form, out)
+
+    return fused
+
+
+def float32_matrix(kernel: Kernel, X: Any, Y: Any = None) -> np.ndarray:
+    """Return a kernel matrix in float32, on all threads.
+
+    Parameters
+    ----------
+    kernel, X, Y
+        As in :func:`float32_tiles`.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Laplace
+    >>> float32_matrix(Laplace(), np.asarray([[0.0]]), np.asarray([[1.0]])).round(3)
+    array([[0.368]], dtype=float32)
+    """
+    from ..engine.blocks import cut
+    from ..engine.threads import run_tasks
+    from ..engine.tiles import CPU_TILE
+
+    other = X if Y is None else Y
+    tile, out = float32_tiles(kernel, X, Y), np.empty((len(X), len(other)), dtype=np.float32)
+    tasks = [
+        (slice(*rows), slice(*columns))
+        for rows in cut(len(X), CPU_TILE)
+        for columns in cut(len(other), CPU_TILE)
+        if Y is not None or rows[0] <= columns[0]
+    ]
+
+    def work(task: tuple[slice, slice]) -> None:
+        rows, columns = task
+        tile(rows, columns, out[rows, columns])
+        if Y is None and rows != columns:
+            out[columns, rows] = out[rows, columns].T
+
+    run_tasks(work, tasks, lambda task: 1, "kernel")
+    return out

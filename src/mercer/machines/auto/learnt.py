@@ -1,0 +1,167 @@
+"""What the front door's search leads to: an encoder with a learnt metric, and an exact machine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..._random import seed_of
+from ..._registry import storable
+from ...kernels import Kernel, Laplace, Matern, PoweredExponential, ProductLaplace
+from ...solvers.cost import EXACT_ROWS, FOLDS
+from ..feature_learning.weights import Weights
+from .pilot import EncodedSample
+from .plan import Method, matrix_bytes
+from .preparation import finished
+from .search import Found, Search
+from .state import AutoState
+
+#: Rows between which the search and the exact kernel of all rows are worth their time.
+FEWEST_ROWS, MOST_ROWS = 2000, 100_000
+#: Encoded columns up to which a metric is learnt.
+WIDEST = 300
+#: Rows of the sample that is searched, by effort.
+SAMPLE_ROWS = {"quick": 3000, "default": 12_000, "thorough": 20_000}
+#: The share of a time limit that the search may take.
+SEARCH_SHARE = 0.5
+#: Factors about the ridge parameter of the search that are tried again with all rows.
+ALPHA_FACTORS = (0.1, 10**-0.5, 1.0, 10**0.5)
+
+
+@storable
+class ReweightedEncoder:
+    """An encoder followed by a learnt metric.
+
+    Parameters
+    ----------
+    encoder : fitted transformer
+        Turns a table into numbers.
+    weights : Weights
+        Reweights them.
+    """
+
+    def __init__(self, encoder: Any, weights: Weights) -> None:
+        self.encoder, self.weights = encoder, weights
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return encoded rows whose distances are those of the metric."""
+        return np.asarray(self.weights.reweighted(np.asarray(self.encoder.transform(X))))
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the columns, or of the directions that the metric makes of them."""
+        names = self.encoder.get_feature_names_out(input_features)
+        if not self.weights.matrix:
+            return np.asarray(names)
+        return np.asarray([f"direction {k}" for k in range(len(names))], dtype=object)
+
+    def describe(self) -> str:
+        """Return a sentence on the columns, and on those that matter most."""
+        shares, names = self.weights.importances(), self.encoder.get_feature_names_out()
+        order = np.argsort(-shares, kind="stable")[:3]
+        largest = ", ".join(f"{names[k]} {shares[k]:.0%}" for k in order)
+        kind = "matrix" if self.weights.matrix else "weights"
+        return f"{self.encoder.describe()}; learnt {kind}, largest {largest}"
+
+
+def is_searchable(n_rows: int | None, width: int, sparse: bool) -> bool:
+    """Return whether a table is of the size for which metrics are learnt.
+
+    Examples
+    --------
+    >>> is_searchable(5000, 10, sparse=False), is_searchable(None, 10, sparse=False)
+    (True, False)
+    """
+    return (
+        n_rows is not None and FEWEST_ROWS <= n_rows <= MOST_ROWS and width <= WIDEST and not sparse
+    )
+
+
+def families() -> list[Kernel]:
+    """Return the kernels that are compared."""
+    return [Matern(nu=1.5), Laplace(), ProductLaplace(), PoweredExponential(power=0.7)]
+
+
+def learnt_state(
+    front_door: Any,
+    sample: EncodedSample,
+    Y: np.ndarray,
+    exactly: Callable[..., Any],
+    linear_score: float | None,
+    note: Callable[[str], None],
+) -> AutoState | None:
+    """Return the state of a front door after a search, its machine not fitted yet.
+
+    ``None`` if the sample cannot tell kernels apart.
+
+    Parameters
+    ----------
+    front_door : estimator
+        Whose parameters hold.
+    sample : EncodedSample
+        The rows that are searched.
+    Y : array of shape (n_rows, n_targets)
+        Their expanded targets.
+    exactly : callable
+        Makes an exact kernel machine.
+    linear_score : float or None
+        What a linear model scores.
+    note : callable
+        Is told of every stage.
+    """
+    if len(Y) < 2 * FOLDS or not (Y.std(axis=0) > 0).any():
+        return None
+    seed = seed_of(front_door.random_state)
+    deadline = deadline_of(front_door.time_limit, SEARCH_SHARE)
+    names = sample.encodings()
+    found = Search(
+        sample.encoded, names, Y, families(), front_door.effort, seed, deadline, note
+    ).run()
+    best = found.best
+    if best.kernel is None or not np.isfinite(best.error):
+        return None
+    encoder = finished(sample.encoder_named(best.encoding))
+    if best.weights is not None:
+        encoder = ReweightedEncoder(encoder, best.weights)
+    alpha, n_rows = front_door.alpha, sample.columns.n_rows
+    if alpha is None:
+        alpha = [best.alpha * factor for factor in ALPHA_FACTORS]
+    solver = "iterative" if n_rows > EXACT_ROWS else "direct"
+    return AutoState(
+        seed=seed,
+        target_name=None,
+        encoder=encoder,
+        kernel=best.kernel,
+        kernel_reason=explained(found),
+        method=Method("exact", None, "all rows are centres", matrix_bytes(n_rows)),
+        machine=exactly(kernel=best.kernel, alpha=alpha, solver=solver),
+        options={},
+        linear_score=linear_score,
+        approximation_error=None,
+        repeated_rows=sample.repeated_share(),
+    )
+
+
+def explained(found: Found) -> str:
+    """Return a sentence on what was tried and what each stage gained."""
+    best = found.best
+    steps = ", ".join(f"{s.best.error:.3g} on {s.n_rows:,} rows" for s in found.stages)
+    metric = {"none": "no metric", "weights": "a weight per column", "matrix": "a full metric"}
+    return (
+        f"the best of {found.stages[-1].n_trials} trials of 4 kernels, {best.encoding} columns, "
+        f"{metric[best.metric]} (held-out error {found.plain_error:.3g} before metrics, then "
+        f"{steps})"
+    )
+
+
+def deadline_of(time_limit: float | None, share: float = 1.0) -> float:
+    """Return the value of the clock at which a share of the time is over.
+
+    Examples
+    --------
+    >>> deadline_of(None)
+    inf
+    """
+    return np.inf if time_limit is None else time.perf_counter() + share * time_limit
