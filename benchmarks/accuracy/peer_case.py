@@ -56,8 +56,8 @@ SHARE, FEWEST = 10, 300
 N_LANDMARKS = 2048
 #: Candidates for the ridge parameter of the linear models.
 ALPHAS = np.logspace(-5, 3, 9)
-#: Rows of the fit that only imports and compiles; mercer's has more than its exact kernel takes.
-WARM_UP, WARM_UP_MERCER = 500, 4000
+#: Rows of the fit that only imports and compiles; mercer's has enough of them for a search.
+WARM_UP, WARM_UP_MERCER = 500, 2100
 #: Packages of each method, for the record.
 PACKAGES = {
     "linear": ("scikit-learn",),
@@ -200,8 +200,11 @@ def _warm_up(method: str, X: np.ndarray, y: np.ndarray, device: str) -> None:
     n_rows = WARM_UP_MERCER if method == "mercer" else WARM_UP
     some = np.random.default_rng(1).permutation(len(X))[:n_rows]
     # So few rows may lack a class; the fit of all rows says what is wrong, if anything is.
+    fresh = model(method, y.dtype.kind == "i", X[some].shape, device)
+    if method == "mercer":
+        fresh.set_params(effort="quick")
     with contextlib.suppress(ValueError):
-        model(method, y.dtype.kind == "i", X[some].shape, device).fit(X[some], y[some])
+        fresh.fit(X[some], y[some])
 
 
 def _log_loss(fitted: Any, X: np.ndarray, y: np.ndarray) -> float | None:

@@ -89,6 +89,37 @@ def empty_like_library(X: Any, shape: tuple[int, ...], name: str) -> Any:
     return xp.empty(shape, dtype=getattr(xp, name), device=array_api_compat.device(X))
 
 
+def zeros_beside(X: Any, shape: tuple[int, ...]) -> Any:
+    """Return float64 zeros in the library and on the device of ``X``."""
+    if is_numpy(X):
+        return np.zeros(shape)
+    xp = namespace(X)
+    return xp.zeros(shape, dtype=xp.float64, device=array_api_compat.device(X))
+
+
+def beside(X: Any, values: np.ndarray) -> Any:
+    """Return a NumPy array in the library and on the device of ``X``, with its own dtype."""
+    if is_numpy(X):
+        return values
+    return namespace(X).asarray(np.ascontiguousarray(values), device=array_api_compat.device(X))
+
+
+def free_device_memory(X: Any) -> int | None:
+    """Return the free bytes of the accelerator that holds ``X``; ``None`` for the host's arrays."""
+    if is_numpy(X) or not hasattr(X, "device"):
+        return None
+    if array_api_compat.is_torch_array(X) and X.device.type == "cuda":
+        import torch
+
+        return int(torch.cuda.mem_get_info(X.device)[0])
+    if array_api_compat.is_cupy_array(X):
+        import cupy
+
+        with X.device:
+            return int(cupy.cuda.runtime.memGetInfo()[0])
+    return None
+
+
 def all_finite(X: Any) -> bool:
     """Return whether an array holds neither NaN nor infinity."""
     # A finite sum has finite terms, and costs one look; an infinite one may only have overflowed.

@@ -49,11 +49,16 @@ def settings() -> Settings:
     return replace(_of_process, **changes) if changes else _of_process
 
 
-def matrix_memory() -> int:
+def matrix_memory(X: Any = None) -> int:
     """Return the bytes that a kept kernel matrix may take.
 
     The memory budget, if one was set; otherwise up to half of the memory that is free now, as an
     iterative solver that must recompute its matrix takes several times as long.
+
+    Parameters
+    ----------
+    X : array, default=None
+        The rows: those on an accelerator have its memory.
 
     Examples
     --------
@@ -65,7 +70,10 @@ def matrix_memory() -> int:
     found = settings()
     if not found.memory_is_default:
         return found.memory
-    return max(found.memory, _available() // 2)
+    from .._array import free_device_memory
+
+    free = free_device_memory(X)
+    return max(found.memory, (_available() if free is None else free) // 2)
 
 
 def _available() -> int:

@@ -8,28 +8,41 @@ from typing import Any
 
 import numpy as np
 
+from .._array import as_floating, dtype_name, empty_like_library, is_numpy, namespace, zeros_beside
 from .blocks import cut
 from .threads import run_tasks
 
 #: Rows and columns of a tile: 1 MiB in float32, which a core's cache holds while it is used twice.
-TILE = 512
+TILE, DEVICE_TILE = 512, 4096
+#: Partial sums of a product, at most, and the bytes that they may take. Each has tiles of its own,
+#: whatever the number of threads, so that sums do not depend on it.
+STRIPS, STRIP_BYTES = 16, 2**28
+#: Columns up to which products of a matrix with vectors are faster than a product of matrices.
+VECTORS = 2
+
+#: Called as ``tile(rows, columns, out)`` with two slices; fills an array with entries.
+Fill = Callable[[slice, slice, Any], None]
 
 
 class SymmetricTiles:
     """A symmetric matrix of which only the tiles on and above the diagonal are computed.
 
     Each tile is used for its own rows and, transposed, for its columns: memory, and the traffic
-    from memory in a product, are half of those of the whole matrix. Tiles are kept in float32 as
-    long as there is room, and computed again in every product where there is none.
+    from memory in a product, are half of those of the whole matrix. Tiles are kept as long as
+    there is room, and computed again in every product where there is none.
 
     Parameters
     ----------
     tile : callable
-        ``tile(rows, columns, out)`` fills a float32 array with the entries of two slices.
+        ``tile(rows, columns, out)`` fills an array with the entries of two slices.
     n_rows : int
         Rows and columns of the matrix.
     room : int
         Bytes that kept tiles may take.
+    beside : array, default=None
+        Names the array library and device of the tiles; ``None`` means NumPy.
+    dtype : {"float32", "float64"}
+        Of the tiles.
 
     Examples
     --------
@@ -41,16 +54,25 @@ class SymmetricTiles:
     (array([3., 4.]), 1.0)
     """
 
-    def __init__(self, tile: Callable[..., None], n_rows: int, room: int) -> None:
-        self._tile, self.n_rows, self._room = tile, n_rows, room
-        spans = [slice(*span) for span in cut(n_rows, TILE)]
-        self._tasks = [(i, j) for i in range(len(spans)) for j in range(i, len(spans))]
-        self._spans = spans
-        self._kept: dict[tuple[int, int], np.ndarray] = {}
+    def __init__(
+        self,
+        tile: Fill,
+        n_rows: int,
+        room: int,
+        beside: Any = None,
+        dtype: str = "float32",
+    ) -> None:
+        self._tile, self.n_rows, self._dtype = tile, n_rows, dtype
+        self._beside = np.empty(0) if beside is None else beside
+        self._side = TILE if is_numpy(self._beside) else DEVICE_TILE
+        self._spans = [slice(*span) for span in cut(n_rows, self._side)]
+        count = len(self._spans)
+        self._tasks = [(i, j) for i in range(count) for j in range(i, count)]
+        self._kept: dict[tuple[int, int], Any] = {}
         self._planned: set[tuple[int, int]] = set()
-        used = 0
+        used, item = 0, np.dtype(dtype).itemsize
         for task in self._tasks:
-            size = 4 * self._size(task)
+            size = item * self._size(task)
             if used + size > room:
                 break
             used += size
@@ -59,14 +81,15 @@ class SymmetricTiles:
         self.kept_bytes = used
         #: Share of the tiles that are kept.
         self.kept_share = len(self._planned) / len(self._tasks)
+        #: Products so far.
         self.n_products = 0
 
     def _size(self, task: tuple[int, int]) -> int:
         rows, columns = self._spans[task[0]], self._spans[task[1]]
         return (rows.stop - rows.start) * (columns.stop - columns.start)
 
-    def product(self, V: np.ndarray, label: str = "kernel product") -> np.ndarray:
-        """Return the matrix times float64 columns, summed in float64.
+    def product(self, V: Any, label: str = "kernel product") -> Any:
+        """Return the matrix times float64 columns; tiles are multiplied in their dtype.
 
         Parameters
         ----------
@@ -75,25 +98,36 @@ class SymmetricTiles:
         label : str
             The name in a progress bar.
         """
-        single = np.ascontiguousarray(V, dtype=np.float32)
+        xp, on_cpu = namespace(V), is_numpy(V)
+        # By columns: BLAS multiplies a few rows with a tile twice as fast as a tile with columns.
+        flat = as_floating(xp.asarray(V.T, copy=True), self._dtype)
+        n_strips = int(np.clip(STRIP_BYTES // (8 * V.shape[0] * V.shape[1]), 2, STRIPS))
+        strips = [self._tasks[k::n_strips] for k in range(n_strips if on_cpu else 1)]
+        if not on_cpu:
+            strips = [self._tasks]
+        totals: list[Any] = [None] * len(strips)
         local = threading.local()
-        parts: list[np.ndarray] = []
 
-        def work(task: tuple[int, int]) -> None:
-            if not hasattr(local, "total"):
-                local.total = np.zeros(V.shape)
-                parts.append(local.total)
-            block = self._block(task, local)
-            rows, columns = self._spans[task[0]], self._spans[task[1]]
-            local.total[rows] += block @ single[columns]
-            if rows != columns:
-                local.total[columns] += block.T @ single[rows]
+        def work(strip: int) -> None:
+            total = zeros_beside(V, (V.shape[1], V.shape[0]))
+            for task in strips[strip]:
+                block = self._block(task, local)
+                rows, columns = self._spans[task[0]], self._spans[task[1]]
+                _add(total, rows, flat[:, columns], block.T)
+                if rows != columns:
+                    _add(total, columns, flat[:, rows], block)
+            totals[strip] = total
 
-        run_tasks(work, self._tasks, self._size, label)
+        workers = None if on_cpu else 1
+        sizes = [sum(self._size(task) for task in strip) for strip in strips]
+        run_tasks(work, range(len(strips)), lambda strip: sizes[strip], label, workers, on_cpu)
         self.n_products += 1
-        return np.sum(parts, axis=0)
+        found = totals[0]
+        for total in totals[1:]:
+            found += total
+        return found.T
 
-    def _block(self, task: tuple[int, int], local: Any) -> np.ndarray:
+    def _block(self, task: tuple[int, int], local: Any) -> Any:
         """Return a tile: the kept one, or one in a buffer of the thread."""
         found = self._kept.get(task)
         if found is not None:
@@ -101,12 +135,21 @@ class SymmetricTiles:
         rows, columns = self._spans[task[0]], self._spans[task[1]]
         shape = rows.stop - rows.start, columns.stop - columns.start
         if task in self._planned:
-            block = np.empty(shape, dtype=np.float32)
+            block = empty_like_library(self._beside, shape, self._dtype)
             self._tile(rows, columns, block)
             self._kept[task] = block
             return block
-        if not hasattr(local, "buffer"):
-            local.buffer = np.empty(TILE * TILE, dtype=np.float32)
-        block = local.buffer[: shape[0] * shape[1]].reshape(shape)
+        if getattr(local, "buffer", None) is None:
+            local.buffer = empty_like_library(self._beside, (self._side, self._side), self._dtype)
+        block = local.buffer[: shape[0], : shape[1]]
         self._tile(rows, columns, block)
         return block
+
+
+def _add(total: Any, place: slice, few: Any, block: Any) -> None:
+    """Add rows times a tile to the sums."""
+    if is_numpy(few) and len(few) <= VECTORS:
+        for k in range(len(few)):
+            total[k, place] += few[k] @ block
+        return
+    total[:, place] += as_floating(few @ block, dtype_name(total))

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from .._array import is_numpy
 from .blocks import cut
-from .config import settings
 from .threads import run_tasks
 
-#: Blocks of rows for each thread.
-BLOCKS = 4
+#: Blocks of rows; as many for any number of threads, so that sums do not depend on it.
+BLOCKS = 16
 
 
-def tall_times(F: np.ndarray, V: np.ndarray) -> np.ndarray:
+def tall_times(F: Any, V: Any) -> Any:
     """Return ``F @ V`` for a tall F.
 
     Examples
@@ -26,6 +26,8 @@ def tall_times(F: np.ndarray, V: np.ndarray) -> np.ndarray:
     >>> tall_times(np.ones((3, 2)), np.ones((2, 1))).ravel()
     array([2., 2., 2.])
     """
+    if not is_numpy(F):
+        return F @ V
     out = np.empty((len(F), V.shape[1]))
 
     def work(span: tuple[int, int]) -> None:
@@ -35,7 +37,7 @@ def tall_times(F: np.ndarray, V: np.ndarray) -> np.ndarray:
     return out
 
 
-def tall_transposed_times(F: np.ndarray, V: np.ndarray) -> np.ndarray:
+def tall_transposed_times(F: Any, V: Any) -> Any:
     """Return ``F.T @ V`` for tall F and V; partial sums are added in the order of the rows.
 
     Examples
@@ -43,6 +45,8 @@ def tall_transposed_times(F: np.ndarray, V: np.ndarray) -> np.ndarray:
     >>> tall_transposed_times(np.ones((3, 2)), np.ones((3, 1))).ravel()
     array([3., 3.])
     """
+    if not is_numpy(F):
+        return F.T @ V
     spans = _spans(F)
     parts: list[Any] = [None] * len(spans)
 
@@ -55,4 +59,4 @@ def tall_transposed_times(F: np.ndarray, V: np.ndarray) -> np.ndarray:
 
 
 def _spans(F: np.ndarray) -> list[tuple[int, int]]:
-    return list(cut(len(F), max(1, -(-len(F) // (BLOCKS * settings().workers())))))
+    return list(cut(len(F), max(1, -(-len(F) // BLOCKS))))

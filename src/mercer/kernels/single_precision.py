@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._array import as_floating, dtype_name, is_numpy
 from ..ops.fused import Form, fused_tile
 from .base import Kernel
 from .gaussian import Gaussian
@@ -16,7 +17,7 @@ from .matern import Matern
 from .powered import PoweredExponential
 
 #: Called as ``tile(rows, columns, out)`` with two slices of the rows.
-SliceTile = Callable[[slice, slice, np.ndarray], None]
+SliceTile = Callable[[slice, slice, Any], None]
 _MATERN = {0.5: "exponential", 1.5: "matern32", 2.5: "matern52"}
 
 
@@ -60,7 +61,7 @@ def _powered(kernel: PoweredExponential) -> Form:
     return Form("powered", float(kernel.lengthscale), manhattan, float(kernel.power))
 
 
-def float32_tiles(kernel: Kernel, X: np.ndarray, Y: np.ndarray | None = None) -> SliceTile:
+def float32_tiles(kernel: Kernel, X: Any, Y: Any = None) -> SliceTile:
     """Return a function that fills float32 tiles of a kernel matrix.
 
     Parameters
@@ -87,12 +88,8 @@ def float32_tiles(kernel: Kernel, X: np.ndarray, Y: np.ndarray | None = None) ->
            [0.368, 1.   ]], dtype=float32)
     """
     form, Y = fused_form(kernel), X if Y is None else Y
-    if form is None:
-
-        def plain(rows: slice, columns: slice, out: np.ndarray) -> None:
-            out[:] = kernel(X[rows], Y[columns])
-
-        return plain
+    if form is None or not is_numpy(X):
+        return plain_tiles(kernel, X, Y)
     # Differences of rows near a common centre keep their digits in float32.
     center = Y.mean(axis=0, dtype=float)
     left = np.ascontiguousarray((X - center) / form.lengthscale, dtype=np.float32)
@@ -105,7 +102,32 @@ def float32_tiles(kernel: Kernel, X: np.ndarray, Y: np.ndarray | None = None) ->
     return fused
 
 
-def float32_matrix(kernel: Kernel, X: Any, Y: Any = None) -> np.ndarray:
+def plain_tiles(kernel: Kernel, X: Any, Y: Any = None) -> SliceTile:
+    """Return a function that fills tiles of a kernel matrix as the kernel computes them.
+
+    Parameters
+    ----------
+    kernel, X, Y
+        As in :func:`float32_tiles`; rows of any array library.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Laplace
+    >>> X, out = np.asarray([[0.0], [1.0]]), np.empty((1, 2))
+    >>> plain_tiles(Laplace(), X)(slice(0, 1), slice(0, 2), out)
+    >>> out.round(3)
+    array([[1.   , 0.368]])
+    """
+    other = X if Y is None else Y
+
+    def plain(rows: slice, columns: slice, out: Any) -> None:
+        values = kernel(X[rows, :], other[columns, :])
+        out[:, :] = as_floating(values, dtype_name(out))
+
+    return plain
+
+
+def float32_matrix(kernel: Kernel, X: Any, Y: Any = None) -> Any:
     """Return a kernel matrix in float32, on all threads.
 
     Parameters
@@ -124,6 +146,8 @@ def float32_matrix(kernel: Kernel, X: Any, Y: Any = None) -> np.ndarray:
     from ..engine.tiles import CPU_TILE
 
     other = X if Y is None else Y
+    if not is_numpy(X):
+        return as_floating(kernel(X, Y), "float32")
     tile, out = float32_tiles(kernel, X, Y), np.empty((len(X), len(other)), dtype=np.float32)
     tasks = [
         (slice(*rows), slice(*columns))

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
 
 from .._array import to_numpy
+from .._random import seed_of
 from .._registry import storable
-from .._sklearn import StrOptions, check_rows, checked, fit_context
+from .._sklearn import RANDOM_STATE, Interval, StrOptions, check_rows, checked, fit_context
 from ..engine.streams import as_weights, is_stream, refuse_beside_stream, stream_names
 from ..engine.threads import allowed_threads
 from ..kernels import Gaussian, Kernel
 from ..solvers import Problem
+from ..solvers.iterative import IterativeOptions
 from .estimator import ALPHA, adopt, checked_alpha
 from .kernel_state import KernelState, gathered_rows
 from .solved import SolvedClassification, SolvedMachine, SolvedRegression
@@ -23,6 +27,8 @@ from .tasks import Classification, Regression
 
 #: Rows up to which the kernel matrix is decomposed by default.
 DIRECT_ROWS = 8000
+#: Rows that the iterative solver needs.
+FEWEST_ROWS = 10
 CONSTRAINTS: dict[str, list[Any]] = {
     "kernel": [Kernel, None],
     "alpha": ALPHA,
@@ -30,6 +36,10 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "per_target": ["boolean"],
     "fit_intercept": ["boolean"],
     "solver": [StrOptions({"auto", "direct", "iterative"})],
+    "n_centres": [Interval(Integral, 2, None, closed="left"), None],
+    "tol": [Interval(Real, 0, 1, closed="neither"), None],
+    "time_limit": [Interval(Real, 0, None, closed="neither"), None],
+    "random_state": RANDOM_STATE,
 }
 
 
@@ -47,6 +57,10 @@ class ExactKernelMachine(SolvedMachine):
         per_target: bool = False,
         fit_intercept: bool = True,
         solver: str = "auto",
+        n_centres: int | None = None,
+        tol: float | None = None,
+        time_limit: float | None = None,
+        random_state: Any = 0,
     ) -> None:
         self.kernel = kernel
         self.alpha = alpha
@@ -54,6 +68,10 @@ class ExactKernelMachine(SolvedMachine):
         self.per_target = per_target
         self.fit_intercept = fit_intercept
         self.solver = solver
+        self.n_centres = n_centres
+        self.tol = tol
+        self.time_limit = time_limit
+        self.random_state = random_state
 
     @abstractmethod
     def _new_targets(self) -> Targets:
@@ -107,7 +125,9 @@ class ExactKernelMachine(SolvedMachine):
         state = KernelState(targets, kernel, rows, weights, counts)
         problem = Problem(alpha, self.fit_intercept, self.per_target, self.selection == "loo")
         if self._iterates(len(rows)):
-            state.learn_iteratively(Y, problem)
+            limit = np.inf if self.time_limit is None else time.perf_counter() + self.time_limit
+            options = IterativeOptions(self.n_centres, self.tol, seed_of(self.random_state), limit)
+            state.learn_iteratively(Y, problem, options)
         else:
             state.learn(Y, problem)
         state.n_rows = int(X.shape[0])
@@ -115,15 +135,22 @@ class ExactKernelMachine(SolvedMachine):
 
     def _iterates(self, n_rows: int) -> bool:
         """Return whether conjugate gradients solve, or say why they cannot."""
-        unable = self.per_target or not self.fit_intercept
-        if self.solver == "iterative" and unable:
+        asked = self.solver == "iterative" or self.n_centres is not None
+        if self.solver == "direct" and self.n_centres is not None:
+            raise ValueError("n_centres needs the iterative solver; use solver='auto'.")
+        if asked and self.per_target:
             raise ValueError(
-                "solver='iterative' fits a constant and one alpha for all targets; use "
-                "fit_intercept=True and per_target=False, or solver='direct'."
+                "The iterative solver chooses one alpha for all targets; use per_target=False, or "
+                "solver='direct' without n_centres."
             )
-        return self.solver == "iterative" or (
-            self.solver == "auto" and n_rows > DIRECT_ROWS and not unable
-        )
+        enough = n_rows >= FEWEST_ROWS
+        if asked and not enough:
+            raise ValueError(
+                f"The iterative solver holds rows out and needs {FEWEST_ROWS} at least, but "
+                f"n_samples={n_rows} have weight; use solver='direct'."
+            )
+        many = self.solver == "auto" and n_rows > DIRECT_ROWS
+        return asked or (many and not self.per_target)
 
     def raw_predict(
         self, X: Any, with_variance: bool = False
@@ -163,13 +190,23 @@ class KernelRidge(Regression, SolvedRegression, ExactKernelMachine):
         ``"direct"`` decomposes the kernel matrix; ``"iterative"`` runs preconditioned conjugate
         gradients on float32 tiles until the error on a tenth of the rows, held out, no longer
         falls, and then with all rows; ``"auto"`` does so above 8,000 rows.
+    n_centres : int or None, default=None
+        So many rows, drawn at random, are the centres of the kernel functions, instead of all;
+        for more rows than time and memory allow. Takes the iterative solver.
+    tol : float or None, default=None
+        The relative residual to which the iterative solver goes on, whatever the held-out error
+        says; below 1e-7 it computes in float64 throughout.
+    time_limit : float or None, default=None
+        Seconds after which the iterative solver starts no further iteration.
+    random_state : int, RandomState, Generator or None, default=0
+        Draws held-out rows, centres and the landmarks of the preconditioner.
 
     Attributes
     ----------
     kernel_ : Kernel
         The kernel with its fitted lengthscale.
     rows_ : array of shape (n_rows, n_features)
-        The training rows with positive weight, in float64.
+        The centres: the training rows with positive weight, or some of them, in float64.
     coef_ : array of shape (n_rows,) or (n_targets, n_rows)
         The coefficients of their kernel functions.
     intercept_ : float or array of shape (n_targets,)
@@ -246,7 +283,7 @@ class KernelRidgeClassifier(Classification, SolvedClassification, ExactKernelMac
         Choose ``alpha`` for every class by itself.
     fit_intercept : bool, default=True
         Fit a constant for each class, which is not penalised.
-    solver : {"auto", "direct", "iterative"}, default="auto"
+    solver, n_centres, tol, time_limit, random_state
         As in :class:`KernelRidge`.
 
     Attributes
@@ -278,6 +315,10 @@ class KernelRidgeClassifier(Classification, SolvedClassification, ExactKernelMac
         per_target: bool = False,
         fit_intercept: bool = True,
         solver: str = "auto",
+        n_centres: int | None = None,
+        tol: float | None = None,
+        time_limit: float | None = None,
+        random_state: Any = 0,
     ) -> None:
         super().__init__(
             kernel,
@@ -286,6 +327,10 @@ class KernelRidgeClassifier(Classification, SolvedClassification, ExactKernelMac
             per_target=per_target,
             fit_intercept=fit_intercept,
             solver=solver,
+            n_centres=n_centres,
+            tol=tol,
+            time_limit=time_limit,
+            random_state=random_state,
         )
         self.class_weight = class_weight
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,8 @@ from .._sklearn import check_rows
 from ..engine.streams import as_weights, from_stream, learning_rows, sliced
 from ..kernels import Kernel
 from ..solvers import DualPosterior, Problem, Solution, solve_kernel
-from ..solvers.iterative import LowRankPosterior, solve_kernel_rows
+from ..solvers.iterative import IterativeOptions, solve_kernel_rows
+from ..solvers.low_rank_posterior import LowRankPosterior
 from .calibration import HeldOut
 from .report import CRITERIA, Expectation
 from .targets import LabelTargets, Targets
@@ -47,6 +49,8 @@ class KernelState:
         self.weights, self.counts = weights, counts
         self.intercept = True
         self.n_rows = len(rows)
+        #: What an iterative solver did, in words.
+        self.how = ""
         self.solution: Solution
         self._Y: np.ndarray | None = None
         self._scale: float | None = None
@@ -59,10 +63,11 @@ class KernelState:
         self._Y, self.intercept = Y, problem.intercept
         self.solution = solve_kernel(self.kernel(self.rows), Y, problem, self.weights)
 
-    def learn_iteratively(self, Y: np.ndarray, problem: Problem, deadline: float = np.inf) -> str:
-        """Solve by conjugate gradients, and return a sentence on what was done."""
-        fit = solve_kernel_rows(self.kernel, self.rows, Y, problem, self.weights, deadline=deadline)
-        self.solution, self._low_rank, at = fit.solution, fit.posterior, fit.places
+    def learn_iteratively(self, Y: np.ndarray, problem: Problem, options: IterativeOptions) -> None:
+        """Solve by conjugate gradients; rows that are no centres are forgotten."""
+        fit = solve_kernel_rows(self.kernel, self.rows, Y, problem, self.weights, options)
+        self.intercept, at = problem.intercept, fit.places
+        self.solution, self._low_rank, self.how = fit.solution, fit.posterior, fit.described()
         ones = np.ones(len(at))
         self._held = HeldOut(
             fit.held_out,
@@ -70,11 +75,12 @@ class KernelState:
             ones if self.weights is None else self.weights[at],
             ones if self.counts is None else self.counts[at],
         )
-        return (
-            f"conjugate gradients, {fit.iterations} iterations to a residual of "
-            f"{fit.residual:.1g} (stopped by {fit.stopped}), {fit.kept_share:.0%} of the kernel "
-            f"matrix kept in {fit.kept_bytes / 1e9:.2g} GB"
-        )
+        if fit.centres is not None:
+            self.rows, self.weights, self.counts = self.rows[fit.centres], None, None
+        if fit.stopped == "interrupted":
+            warnings.warn(
+                f"Interrupted; the best iterate is kept: {self.how}.", UserWarning, stacklevel=2
+            )
 
     def solve(self) -> Solution:
         """Return the solution."""

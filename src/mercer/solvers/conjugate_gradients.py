@@ -1,18 +1,8 @@
-"""Kernel ridge regression by preconditioned conjugate gradients, for more rows than n³ allows.
+"""Preconditioned conjugate gradients for several ridge parameters and all targets at once.
 
-With the roots s of the rows' weights the system of :mod:`mercer.solvers.dual` is
-
-    (S K S + α) r = S (y - b),    sᵀ r = 0,
-
-and held-out rows are rows of weight 0: the product with K that an iteration needs anyway gives
-their predictions, so that the error on them is known after every iteration at no cost. Several α
-share each product. The preconditioner is F Fᵀ + μ with F from randomly pivoted Cholesky and
-μ = α + the mean of what F misses of the diagonal [1]_.
-
-References
-----------
-.. [1] M. Díaz, E. N. Epperly, Z. Frangella, J. A. Tropp and R. J. Webber, "Robust, randomized
-   preconditioning for kernel ridge regression", 2023.
+Solves (A + α) X = B. One product with A serves the columns of every α. Recurrences run in float64
+whatever A is made of; the residual that they carry along drifts away from the true one, which is
+computed anew whenever the carried one has fallen far, or claims that the system is solved.
 """
 
 from __future__ import annotations
@@ -20,27 +10,40 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
-import scipy.linalg
 
-from ..engine.tall import tall_times, tall_transposed_times
+from .._array import namespace, to_numpy, zeros_beside
 from ..engine.threads import single_threaded_blas
-from .pivoted_cholesky import LowRank
 
-#: Iterations over which the held-out error must still fall by this share.
-SETTLED_AFTER, SETTLED = 4, 1e-3
-#: Iterations after which the residual is computed anew.
-REPLACED_EVERY = 30
+#: The share by which the held-out error must still fall over a window of the last iterations, and
+#: the window: so many, and so large a share of all.
+SETTLED, WINDOW, WINDOW_SHARE = 1e-3, 8, 1 / 3
+#: The fall of the carried residual after which the true one is computed.
+DRIFT = 1e-4
+#: The true residual may be so many times the carried one.
+NEAR = 1.5
 
 
-class Matrix(Protocol):
-    """A symmetric matrix that can be multiplied with columns."""
+class Operator(Protocol):
+    """A symmetric positive semi-definite matrix, and what its columns say of held-out rows."""
 
-    def product(self, V: np.ndarray) -> np.ndarray:
-        """Return the matrix times float64 columns."""
+    def product(self, P: Any) -> tuple[Any, Any]:
+        """Return A P, and the predictions for held-out rows that coefficients P would give."""
         ...
+
+
+class Preconditioner(Protocol):
+    """An approximate inverse of A + α for each α."""
+
+    def solve(self, R: Any, which: list[int]) -> Any:
+        """Return the inverses of the alphas ``which`` times equal shares of the columns of R."""
+        ...
+
+
+#: Called as ``judge(X, seen)``: the held-out error of an iterate and its held-out predictions.
+Judge = Callable[[Any, Any], float]
 
 
 @dataclass(frozen=True)
@@ -62,300 +65,276 @@ class Iteration:
     deadline: float = np.inf
 
 
-@dataclass(frozen=True)
-class IterativeSolution:
-    """What conjugate gradients found, and how far they came.
+@dataclass
+class Iterate:
+    """The columns of one ridge parameter.
 
     Attributes
     ----------
-    coef : array of shape (n_rows, n_targets)
-        Coefficients of the kernel functions; 0 for held-out rows.
-    intercept : array of shape (n_targets,)
-        The constants.
     alpha : float
         The ridge parameter.
+    X : array of shape (n, n_columns)
+        The iterate: the last one, or the one with the smallest held-out error.
+    seen : array of shape (n_held_out, n_columns)
+        Its predictions for held-out rows.
     residual : float
-        The largest relative residual of a target, computed at the end, not carried along.
+        The largest relative residual of a column.
     n_iterations : int
-        Iterations of this alpha.
+        Iterations so far; ``best_iteration`` of them lead to ``X``.
     stopped : str
-        Why no more: ``"residual"``, ``"held-out error"``, ``"iterations"``, ``"time"`` or
-        ``"interrupted"``.
-    held_out : array of shape (n_held_out, n_targets)
-        Predictions for the held-out rows.
+        Why no more: ``"residual"``, ``"rounding"`` (the residual cannot fall further),
+        ``"held-out error"``, ``"iterations"``, ``"time"`` or ``"interrupted"``.
     errors : list of float
-        The mean squared error of held-out rows after every iteration.
-    degrees_of_freedom : float
-        An estimate from the preconditioner.
+        The held-out error after every iteration.
     """
 
-    coef: np.ndarray = field(repr=False)
-    intercept: np.ndarray
     alpha: float
-    residual: float
-    n_iterations: int
-    stopped: str
-    held_out: np.ndarray = field(repr=False)
-    errors: list[float] = field(repr=False)
-    degrees_of_freedom: float
-
-
-class _Preconditioner:
-    """(F Fᵀ + μ)⁻¹ for scaled rows of F."""
-
-    def __init__(self, low_rank: LowRank, roots: np.ndarray, gram: np.ndarray, alpha: float):
-        self._F, self._roots, size = low_rank.factor, roots[:, None], len(gram)
-        weight = float((roots**2).sum())
-        rest = float((roots**2) @ low_rank.missing) / max(weight, 1e-300)
-        self._shift = alpha + rest
-        # Small, and multiplied in every iteration: the inverse itself.
-        self._inverse = scipy.linalg.inv(gram + self._shift * np.eye(size), check_finite=False)
-        self._inverse = (self._inverse + self._inverse.T) / 2
-        # tr K (K + α)⁻¹ of the part that F knows; what it misses counts by its diagonal.
-        known = size - self._shift * float(np.trace(self._inverse))
-        self.degrees_of_freedom = known + max(weight - known, 0.0) * rest / self._shift
-
-    def solve(self, R: np.ndarray) -> np.ndarray:
-        """Return the preconditioner's inverse times columns."""
-        inner = self._inverse @ tall_transposed_times(self._F, self._roots * R)
-        return np.asarray((R - self._roots * tall_times(self._F, inner)) / self._shift)
+    X: Any = field(repr=False)
+    seen: Any = field(repr=False)
+    residual: float = 1.0
+    n_iterations: int = 0
+    best_iteration: int = 0
+    stopped: str = "iterations"
+    errors: list[float] = field(default_factory=list, repr=False)
 
 
 class _Columns:
-    """The columns of one alpha: iterates of all targets and of the constant."""
+    """Iterates, residuals and directions of one alpha."""
 
-    def __init__(self, alpha: float, preconditioner: _Preconditioner, right: np.ndarray) -> None:
-        self.alpha, self.preconditioner = alpha, preconditioner
-        self.right = right
-        self.norms = np.maximum(np.linalg.norm(right, axis=0), 1e-300)
-        self.X = np.zeros_like(right)
-        self.R = right.copy()
-        self.seen: np.ndarray = np.zeros((0, right.shape[1]))
-        self.errors: list[float] = []
-        self.n_iterations, self.stopped = 0, "iterations"
-        self.restart()
+    def __init__(self, number: int, alpha: float, right: Any, n_held: int) -> None:
+        self.xp = namespace(right)
+        self.number, self.right = number, right
+        self.norms = self._floored(self._norms(right))
+        self.X = zeros_beside(right, right.shape)
+        self.R = self.xp.asarray(right, copy=True)
+        self.P = self.rho = self.R
+        self.seen = zeros_beside(right, (n_held, right.shape[1]))
+        self.checked = 1.0
+        self.record = Iterate(alpha, self.X, self.seen)
 
-    def restart(self) -> None:
-        """Forget directions."""
-        Z = self.preconditioner.solve(self.R)
-        self.P, self.rho = Z, np.einsum("ij,ij->j", self.R, Z)
+    def _norms(self, V: Any) -> Any:
+        return self.xp.sqrt(self.xp.sum(V * V, axis=0))
 
-    def advance(self, Q: np.ndarray, U: np.ndarray) -> None:
+    def _floored(self, norms: Any) -> Any:
+        return self.xp.where(norms > 0, norms, self.xp.ones_like(norms))
+
+    def restart(self, Z: Any) -> None:
+        """Begin with the direction of the preconditioned residual."""
+        self.P, self.rho = Z, self.xp.sum(self.R * Z, axis=0)
+
+    def step(self, Q: Any, U: Any) -> None:
         """Take a step, from the products of the directions; ``U`` are those of held-out rows."""
-        curvature = np.einsum("ij,ij->j", self.P, Q)
-        step = np.divide(self.rho, curvature, out=np.zeros_like(curvature), where=curvature > 0)
-        self.X += step * self.P
-        self.R -= step * Q
-        self.seen = self.seen + step * U
-        Z = self.preconditioner.solve(self.R)
-        rho = np.einsum("ij,ij->j", self.R, Z)
-        ratio = np.divide(rho, self.rho, out=np.zeros_like(rho), where=self.rho > 0)
-        self.P, self.rho = Z + ratio * self.P, rho
-        self.n_iterations += 1
+        size = _ratio(self.rho, self.xp.sum(self.P * Q, axis=0), self.xp)
+        # New arrays: the best iterate so far may be one of the old ones.
+        self.X = self.X + size * self.P
+        self.R = self.R - size * Q
+        self.seen = self.seen + size * U
+        self.record.n_iterations += 1
+
+    def turn(self, Z: Any) -> None:
+        """Find the next direction from the preconditioned residual."""
+        rho = self.xp.sum(self.R * Z, axis=0)
+        self.P, self.rho = Z + _ratio(rho, self.rho, self.xp) * self.P, rho
 
     def residual(self) -> float:
-        """Return the largest relative residual."""
-        return float((np.linalg.norm(self.R, axis=0) / self.norms).max())
+        """Return the largest relative residual, as carried along."""
+        return float(to_numpy(self.xp.max(self._norms(self.R) / self.norms)))
+
+    def keep(self, error: float | None) -> None:
+        """Keep this iterate, if no other has a held-out error that is smaller by a margin."""
+        record = self.record
+        if error is not None:
+            record.errors.append(error)
+            if error > (1 + SETTLED) * min(record.errors):
+                return
+        record.X, record.seen, record.residual = self.X, self.seen, self.residual()
+        record.best_iteration = record.n_iterations
 
 
-class KernelSystem:
-    """Kernel ridge regression with all rows as centres.
+def conjugate_gradients(
+    operator: Operator,
+    preconditioner: Preconditioner,
+    right: Any,
+    alphas: list[float],
+    iteration: Iteration,
+    *,
+    n_held: int = 0,
+    start: Any = None,
+    judge: Judge | None = None,
+    exact: Operator | None = None,
+    note: Callable[[int, float], None] | None = None,
+) -> list[Iterate]:
+    """Return an iterate for each ridge parameter.
 
     Parameters
     ----------
-    matrix : Matrix
-        The kernel matrix of all rows, held-out ones included.
-    low_rank : LowRank
-        Its low-rank approximation.
-    Y : array of shape (n_rows, n_targets)
-        Targets.
-    weights : array of shape (n_rows,), default=None
-        Sample weights; 0 holds a row out.
+    operator, preconditioner : Operator, Preconditioner
+        The matrix, and an approximate inverse for each alpha.
+    right : float64 array of shape (n, n_columns)
+        The right-hand sides.
+    alphas : list of float
+        The ridge parameters.
+    iteration : Iteration
+        When to stop.
+    n_held : int, default=0
+        Held-out rows of the operator.
+    start : array of shape (n, n_columns), default=None
+        Where to begin.
+    judge : callable, default=None
+        Gives the held-out error; iterations then stop when it has settled.
+    exact : Operator, default=None
+        A more exact matrix for true residuals: the solution is then refined to them.
+    note : callable, default=None
+        Called as ``note(n_iterations, residual)`` after every iteration.
 
     Examples
     --------
-    >>> from mercer.solvers.pivoted_cholesky import pivoted_cholesky
     >>> class Dense:
-    ...     def __init__(self, K):
-    ...         self.K = K
-    ...     def product(self, V):
-    ...         return self.K @ V
-    >>> x = np.linspace(0, 1, 20)[:, None]
-    >>> K = np.exp(-abs(x - x.T))
-    >>> rank = pivoted_cholesky(lambda at: K[:, at], np.ones(20), 5, np.random.default_rng(0))
-    >>> solution = KernelSystem(Dense(K), rank, x).solve([0.1])[0]
-    >>> solution.stopped, bool(solution.residual < 1e-5)
-    ('residual', True)
+    ...     def product(self, P):
+    ...         return np.asarray([[2.0, 1.0], [1.0, 2.0]]) @ P, P[:0]
+    >>> class Plain:
+    ...     def solve(self, R, which):
+    ...         return R
+    >>> found = conjugate_gradients(Dense(), Plain(), np.ones((2, 1)), [1.0], Iteration())[0]
+    >>> found.X.ravel(), found.stopped
+    (array([0.25, 0.25]), 'residual')
     """
+    systems = [_Columns(k, alpha, right, n_held) for k, alpha in enumerate(alphas)]
+    solver = _Solver(operator, preconditioner, exact or operator, iteration, judge)
+    with single_threaded_blas():
+        solver.run(systems, start, note)
+    return [one.record for one in systems]
+
+
+class _Solver:
+    """The loop: a product for all columns, a step and a look at each alpha."""
 
     def __init__(
         self,
-        matrix: Matrix,
-        low_rank: LowRank,
-        Y: np.ndarray,
-        weights: np.ndarray | None = None,
-    ) -> None:
-        self._matrix, self._low_rank = matrix, low_rank
-        self._roots = np.ones(len(Y)) if weights is None else np.sqrt(weights)
-        self._held = np.flatnonzero(self._roots == 0)
-        self._Y = Y
-        self._mean = np.average(Y, axis=0, weights=self._roots**2)
-
-    def solve(
-        self,
-        alphas: list[float],
-        iteration: Iteration | None = None,
-        start: np.ndarray | None = None,
-        exact: Matrix | None = None,
-        note: Callable[[int, float], None] | None = None,
-    ) -> list[IterativeSolution]:
-        """Return a solution for each ridge parameter; all share the products.
-
-        Parameters
-        ----------
-        alphas : list of float
-            The ridge parameters.
-        iteration : Iteration, default=None
-            When to stop.
-        start : array of shape (n_rows, n_targets), default=None
-            Coefficients to begin with, of fewer rows or of another alpha.
-        exact : Matrix, default=None
-            A more exact matrix for the residual: the solution is refined until its residual is
-            at the tolerance.
-        note : callable, default=None
-            Called as ``note(n_iterations, residual)`` after every iteration.
-        """
-        iteration = iteration or Iteration()
-        right = np.column_stack([self._roots[:, None] * (self._Y - self._mean), self._roots])
-        F, roots = self._low_rank.factor, self._roots
-        gram = tall_transposed_times(F, (roots**2)[:, None] * F)
-        systems = [
-            _Columns(alpha, _Preconditioner(self._low_rank, roots, gram, alpha), right)
-            for alpha in alphas
-        ]
-        for one in systems:
-            one.seen = np.zeros((len(self._held), right.shape[1]))
-        live, stopped = list(systems), None
-        with single_threaded_blas():
-            live, stopped = self._iterate(systems, iteration, start, exact, note)
-        for one in live:
-            one.stopped = stopped or one.stopped
-        if stopped != "interrupted":
-            self._replace(systems, exact or self._matrix)
-        return [self._solution(one) for one in systems]
-
-    def _iterate(
-        self,
-        systems: list[_Columns],
+        operator: Operator,
+        preconditioner: Preconditioner,
+        exact: Operator,
         iteration: Iteration,
-        start: np.ndarray | None,
-        exact: Matrix | None,
-        note: Callable[[int, float], None] | None,
-    ) -> tuple[list[_Columns], str | None]:
-        """Iterate, and return the systems that are not done, and what stopped them."""
-        live, stopped = list(systems), None
+        judge: Judge | None,
+    ) -> None:
+        self._operator, self._preconditioner, self._exact = operator, preconditioner, exact
+        self._iteration, self._judge = iteration, judge
+
+    def run(self, systems: list[_Columns], start: Any, note: Any) -> None:
+        """Iterate until every alpha is done."""
+        live = list(systems)
         try:
             if start is not None:
                 for one in systems:
-                    one.X[:, :-1] = np.divide(
-                        start,
-                        self._roots[:, None],
-                        out=np.zeros_like(start),
-                        where=self._roots[:, None] > 0,
-                    )
-                self._replace(systems, exact or self._matrix)
-            while live:
-                if live[0].n_iterations >= iteration.most:
-                    break
-                if time.perf_counter() > iteration.deadline:
-                    stopped = "time"
-                    break
-                live = self._step(live, iteration, exact)
+                    one.X = start
+                self._replace(systems)
+                for one in systems:
+                    one.keep(self._error(one))
+                live = [one for one in systems if one.residual() > self._iteration.tolerance]
+                for one in systems:
+                    one.record.stopped = "residual"
+            self._precondition(live, restart=True)
+            while live and live[0].record.n_iterations < self._iteration.most:
+                if time.perf_counter() > self._iteration.deadline:
+                    self._stop(live, "time")
+                    return
+                self._advance(live)
                 if note is not None:
-                    done = max(systems, key=lambda one: one.n_iterations)
-                    note(done.n_iterations, done.residual())
+                    note(live[0].record.n_iterations, min(one.residual() for one in live))
+                live = self._unfinished(live)
+                self._precondition(live, restart=False)
+            self._stop(live, "iterations")
         except KeyboardInterrupt:
-            stopped = "interrupted"
-        return live, stopped
+            self._stop(live, "interrupted")
 
-    def _step(
-        self, live: list[_Columns], iteration: Iteration, exact: Matrix | None
-    ) -> list[_Columns]:
-        """Take a step with each alpha, and return those that go on."""
-        roots = self._roots[:, None]
-        found = self._matrix.product(np.hstack([roots * one.P for one in live]))
-        width = live[0].P.shape[1]
+    @staticmethod
+    def _stop(live: list[_Columns], why: str) -> None:
+        for one in live:
+            one.record.stopped = why
+
+    def _advance(self, live: list[_Columns]) -> None:
+        """Take a step with each alpha."""
+        xp, width = live[0].xp, live[0].P.shape[1]
+        Q, U = self._operator.product(xp.concat([one.P for one in live], axis=1))
         for k, one in enumerate(live):
-            own = found[:, k * width : (k + 1) * width]
-            one.advance(roots * own + one.alpha * one.P, own[self._held])
-            if len(self._held):
-                one.errors.append(self._error(one))
-        if live[0].n_iterations % REPLACED_EVERY == 0:
-            self._replace(live, exact or self._matrix)
-            for one in live:
-                one.restart()
-        done = [one for one in live if one.residual() <= iteration.tolerance]
-        if done and exact is not None:
-            self._replace(done, exact)
-            for one in done:
-                one.restart()
+            own = slice(k * width, (k + 1) * width)
+            one.step(Q[:, own] + one.record.alpha * one.P, U[:, own])
+            one.keep(self._error(one))
+
+    def _error(self, one: _Columns) -> float | None:
+        return None if self._judge is None else self._judge(one.X, one.seen)
+
+    def _unfinished(self, live: list[_Columns]) -> list[_Columns]:
+        """Return the columns that go on; true residuals are computed where that is due."""
+        claims = [one for one in live if one.residual() <= self._iteration.tolerance]
+        drifted = [one for one in live if one.residual() < DRIFT * one.checked]
+        if self._judge is None and (claims or drifted):
+            self._check([one for one in live if one in claims or one in drifted])
         going = []
         for one in live:
-            if one.residual() <= iteration.tolerance:
-                one.stopped = "residual"
-            elif _settled(one.errors):
-                one.stopped = "held-out error"
+            if one.record.stopped == "rounding" or one.residual() <= self._iteration.tolerance:
+                if one.record.stopped != "rounding":
+                    one.record.stopped = "residual"
+            elif settled(one.record.errors):
+                one.record.stopped = "held-out error"
             else:
                 going.append(one)
         return going
 
-    def _replace(self, systems: list[_Columns], matrix: Matrix) -> None:
+    def _check(self, systems: list[_Columns]) -> None:
+        """Replace residuals by true ones; where these no longer fall, rounding has the word."""
+        before = [(one.residual(), one.checked) for one in systems]
+        self._replace(systems)
+        for one, (carried, last) in zip(systems, before, strict=True):
+            true = one.residual()
+            one.keep(None)
+            if true > max(self._iteration.tolerance, NEAR * carried):
+                if true > last / 2:
+                    one.record.stopped = "rounding"
+                else:
+                    # The old directions belong to another residual.
+                    one.P = one.P * 0.0
+            one.checked = true
+
+    def _replace(self, systems: list[_Columns]) -> None:
         """Compute residuals and held-out predictions anew."""
-        roots = self._roots[:, None]
-        found = matrix.product(np.hstack([roots * one.X for one in systems]))
-        width = systems[0].X.shape[1]
+        xp, width = systems[0].xp, systems[0].X.shape[1]
+        Q, U = self._exact.product(xp.concat([one.X for one in systems], axis=1))
         for k, one in enumerate(systems):
-            own = found[:, k * width : (k + 1) * width]
-            one.R = one.right - roots * own - one.alpha * one.X
-            one.seen = own[self._held]
-            one.restart()
+            own = slice(k * width, (k + 1) * width)
+            one.R = one.right - Q[:, own] - one.record.alpha * one.X
+            one.seen = U[:, own]
 
-    def _constants(self, one: _Columns) -> np.ndarray:
-        total = float(self._roots @ one.X[:, -1])
-        if total <= 0:
-            return np.zeros(self._Y.shape[1])
-        return np.asarray(self._roots @ one.X[:, :-1] / total)
-
-    def _predicted(self, one: _Columns) -> np.ndarray:
-        b = self._constants(one)
-        return np.asarray(one.seen[:, :-1] - one.seen[:, -1:] * b + b + self._mean)
-
-    def _error(self, one: _Columns) -> float:
-        return float(((self._predicted(one) - self._Y[self._held]) ** 2).mean())
-
-    def _solution(self, one: _Columns) -> IterativeSolution:
-        b = self._constants(one)
-        r = one.X[:, :-1] - one.X[:, -1:] * b
-        # The scaled coefficients sum to zero but for what the residual leaves.
-        r = r - self._roots[:, None] * ((self._roots @ r) / float((self._roots**2).sum()))
-        norms = np.maximum(one.norms[:-1], 1e-300)
-        residual = float((np.linalg.norm(one.R[:, :-1], axis=0) / norms).max())
-        return IterativeSolution(
-            coef=self._roots[:, None] * r,
-            intercept=self._mean + b,
-            alpha=one.alpha,
-            residual=residual,
-            n_iterations=one.n_iterations,
-            stopped=one.stopped,
-            held_out=self._predicted(one),
-            errors=one.errors,
-            degrees_of_freedom=one.preconditioner.degrees_of_freedom,
-        )
+    def _precondition(self, live: list[_Columns], restart: bool) -> None:
+        if not live:
+            return
+        xp, width = live[0].xp, live[0].R.shape[1]
+        which = [one.number for one in live]
+        Z = self._preconditioner.solve(xp.concat([one.R for one in live], axis=1), which)
+        for k, one in enumerate(live):
+            own = Z[:, k * width : (k + 1) * width]
+            if restart:
+                one.restart(own)
+            else:
+                one.turn(own)
 
 
-def _settled(errors: list[float]) -> bool:
-    """Return whether the error on held-out rows no longer falls."""
-    if len(errors) <= 2 * SETTLED_AFTER:
+def _ratio(above: Any, below: Any, xp: Any) -> Any:
+    """Return quotients, and 0 where nothing is left to divide by."""
+    usable = below > 0
+    safe = xp.where(usable, below, xp.ones_like(below))
+    return xp.where(usable, above / safe, xp.zeros_like(below))
+
+
+def settled(errors: list[float]) -> bool:
+    """Return whether the error on held-out rows no longer falls.
+
+    Examples
+    --------
+    >>> settled([1.0, 0.5] + [0.4] * 20), settled([1.0, 0.5, 0.4])
+    (True, False)
+    """
+    window = max(WINDOW, int(WINDOW_SHARE * len(errors)))
+    if len(errors) <= window + 2:
         return False
-    best = min(errors[:-SETTLED_AFTER])
-    return min(errors[-SETTLED_AFTER:]) > (1 - SETTLED) * best
+    return min(errors[-window:]) > (1 - SETTLED) * min(errors[:-window])

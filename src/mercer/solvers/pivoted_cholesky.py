@@ -15,11 +15,12 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
 
+from .._array import as_floating, beside, is_numpy, namespace, to_numpy, zeros_beside
 from ..engine.tall import tall_times
 
 #: Proposals that are drawn at once.
@@ -31,13 +32,13 @@ EXHAUSTED = 1e-12
 class LowRank(NamedTuple):
     """A factor F with K ≈ F Fᵀ, the rows it was made from, and the diagonal that is missing."""
 
-    factor: np.ndarray
+    factor: Any
     pivots: np.ndarray
     missing: np.ndarray
 
 
 def pivoted_cholesky(
-    columns: Callable[[np.ndarray], np.ndarray],
+    columns: Callable[[np.ndarray], Any],
     diagonal: np.ndarray,
     rank: int,
     generator: np.random.Generator,
@@ -47,7 +48,8 @@ def pivoted_cholesky(
     Parameters
     ----------
     columns : callable
-        Gives the columns of the matrix at some places, as an array of shape (n, size).
+        Gives the columns of the matrix at some places, as an array of shape (n, size) of any
+        library; the factor is of that library. Small matrices are decomposed on the host.
     diagonal : array of shape (n,)
         The diagonal of the matrix.
     rank : int
@@ -69,8 +71,7 @@ def pivoted_cholesky(
     """
     n = len(diagonal)
     rank = min(rank, n)
-    # By columns: blocks of them are contiguous.
-    factor = np.zeros((n, rank), order="F")
+    factor: Any = None
     missing = np.maximum(diagonal.astype(float), 0.0)
     pivots: list[int] = []
     floor, done = EXHAUSTED * missing.sum(), 0
@@ -79,30 +80,53 @@ def pivoted_cholesky(
         proposals = generator.choice(n, size, p=missing / missing.sum())
         proposals = np.unique(proposals)
         generator.shuffle(proposals)
-        known = factor[:, :done]
-        rest = columns(proposals) - tall_times(known, known[proposals].T)
-        accepted = _accepted(rest[proposals], missing[proposals], generator)[: rank - done]
+        rest = as_floating(columns(proposals), "float64")
+        if factor is None:
+            # By columns: blocks of them are contiguous.
+            factor = np.zeros((n, rank), order="F") if is_numpy(rest) else None
+            factor = zeros_beside(rest, (n, rank)) if factor is None else factor
+        own = _rows(factor, proposals)[:, :done]
+        rest = rest - tall_times(factor[:, :done], own.T)
+        square = to_numpy(_rows(rest, proposals))
+        accepted = _accepted(square, missing[proposals], generator)[: rank - done]
         if not len(accepted):
             continue
-        chosen = proposals[accepted]
-        inner = rest[np.ix_(chosen, accepted)]
-        inner = (inner + inner.T) / 2
-        inner[np.diag_indices_from(inner)] += 1e-14 * np.trace(inner)
-        try:
-            root = scipy.linalg.cholesky(inner, lower=True)
-        except np.linalg.LinAlgError:
+        root = _root(square[np.ix_(accepted, accepted)])
+        if root is None:
             # Copies of one row among the accepted: the largest alone.
-            best = accepted[np.argmax(np.diag(inner))]
-            chosen, root = proposals[[best]], np.sqrt(rest[proposals[best], [[best]]])
-            accepted = np.asarray([best])
-        fresh = scipy.linalg.solve_triangular(root, rest[:, accepted].T, lower=True).T
+            accepted = accepted[[int(np.argmax(np.diag(square)[accepted]))]]
+            root = np.sqrt(square[np.ix_(accepted, accepted)])
+        chosen = proposals[accepted]
+        inverse = scipy.linalg.solve_triangular(root, np.eye(len(root)), lower=True)
+        picked = np.zeros((len(proposals), len(accepted)))
+        picked[accepted] = inverse.T
+        fresh = tall_times(rest, beside(rest, picked))
         stop = done + len(chosen)
         factor[:, done:stop] = fresh
-        missing = np.maximum(missing - np.einsum("ij,ij->i", fresh, fresh), 0.0)
+        missing = np.maximum(missing - to_numpy(namespace(fresh).sum(fresh * fresh, axis=1)), 0.0)
         missing[chosen] = 0.0
         pivots.extend(int(place) for place in chosen)
         done = stop
+    if factor is None:
+        factor = as_floating(columns(np.zeros(0, dtype=np.int64)), "float64")
     return LowRank(factor[:, :done], np.asarray(pivots, dtype=np.int64), missing)
+
+
+def _rows(A: Any, places: np.ndarray) -> Any:
+    """Return some rows of a matrix."""
+    if is_numpy(A):
+        return A[places]
+    return namespace(A).take(A, beside(A, places), axis=0)
+
+
+def _root(H: np.ndarray) -> np.ndarray | None:
+    """Return the Cholesky factor of a small matrix; ``None`` if it has none."""
+    H = (H + H.T) / 2
+    H[np.diag_indices_from(H)] += 1e-14 * np.trace(H)
+    try:
+        return np.asarray(scipy.linalg.cholesky(H, lower=True))
+    except np.linalg.LinAlgError:
+        return None
 
 
 def _accepted(H: np.ndarray, bound: np.ndarray, generator: np.random.Generator) -> np.ndarray:

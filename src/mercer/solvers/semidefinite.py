@@ -1,8 +1,9 @@
-"""Roots and parts of symmetric matrices: what a learnt metric needs."""
+"""Roots, parts and inverses of symmetric matrices."""
 
 from __future__ import annotations
 
 import numpy as np
+import scipy.linalg
 
 
 def root_of(M: np.ndarray) -> np.ndarray:
@@ -41,3 +42,17 @@ def lowest_ratio(M: np.ndarray, root: np.ndarray) -> float:
     """
     inverse = np.linalg.pinv(root, rcond=1e-8, hermitian=True)
     return float(np.linalg.eigvalsh(inverse @ M @ inverse)[0])
+
+
+def inverse_of(M: np.ndarray) -> np.ndarray:
+    """Return the inverse of a positive definite matrix, by its Cholesky factor.
+
+    Examples
+    --------
+    >>> inverse_of(np.diag([4.0, 2.0]))
+    array([[0.25, 0.  ],
+           [0.  , 0.5 ]])
+    """
+    factor = scipy.linalg.cholesky(M, lower=True, check_finite=False)
+    lower = np.tril(scipy.linalg.lapack.dpotri(factor, lower=1)[0])
+    return np.asarray(lower + np.tril(lower, -1).T)

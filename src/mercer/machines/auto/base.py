@@ -227,9 +227,14 @@ class KernelMachine(Machine):
                 first, columns, clone(ridge), options, size
             )
             if learns:
-                Y = targets.expand(targets.encode(sample.y))
+                labels = targets.encode(sample.y)
+                Y, weights = targets.expand(labels), sample.weights
+                weights = None if (weights == 1).all() else weights
+                weights = targets.weights(labels, weights, whole=True)
                 exactly = partial(self._exactly, targets)
-                self._state = learnt_state(self, sample, Y, exactly, linear_score, stage.note)
+                self._state = learnt_state(
+                    self, sample, Y, weights, exactly, linear_score, stage.note
+                )
                 if self._state is not None:
                     self._state.target_name = name
                     return blocks

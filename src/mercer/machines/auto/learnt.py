@@ -88,6 +88,7 @@ def learnt_state(
     front_door: Any,
     sample: EncodedSample,
     Y: np.ndarray,
+    weights: np.ndarray | None,
     exactly: Callable[..., Any],
     linear_score: float | None,
     note: Callable[[str], None],
@@ -104,6 +105,8 @@ def learnt_state(
         The rows that are searched.
     Y : array of shape (n_rows, n_targets)
         Their expanded targets.
+    weights : array of shape (n_rows,) or None
+        Their weights; rows of weight 0 are not looked at.
     exactly : callable
         Makes an exact kernel machine.
     linear_score : float or None
@@ -115,9 +118,17 @@ def learnt_state(
         return None
     seed = seed_of(front_door.random_state)
     deadline = deadline_of(front_door.time_limit, SEARCH_SHARE)
-    names = sample.encodings()
+    known = np.flatnonzero(np.ones(len(Y)) if weights is None else weights)
     found = Search(
-        sample.encoded, names, Y, families(), front_door.effort, seed, deadline, note
+        lambda name: np.asarray(sample.encoded(name))[known],
+        sample.encodings(),
+        Y[known],
+        None if weights is None else weights[known],
+        families(),
+        front_door.effort,
+        seed,
+        deadline,
+        note,
     ).run()
     best = found.best
     if best.kernel is None or not np.isfinite(best.error):

@@ -15,18 +15,24 @@ import numpy as np
 from ...kernels import Kernel
 from .trial import HeldOutData, Trial
 
-#: Rows of the stages, by effort.
+#: Rows of the stages, by effort, for tables of few columns and targets.
 STAGES = {
-    "quick": (1000, 2000),
-    "default": (1500, 4000, 8000),
+    "quick": (1000, 2500),
+    "default": (1500, 4000, 9000),
     "thorough": (2000, 6000, 16000),
 }
+#: Columns and targets that make a trial twice as expensive.
+COLUMNS, TARGETS = 64, 8
+#: More targets than so many are replaced by as many random sums of them.
+MOST_TARGETS = 8
 #: Held-out rows, as a share of all and at most.
 SHARE, MOST_HELD_OUT = 0.2, 4000
 #: Candidates that a stage hands to the next, and updates of the metric in each stage.
-SURVIVORS, UPDATES = (4, 2, 1), (3, 6, 5)
+SURVIVORS, UPDATES = (4, 2, 1), (3, 6, 6)
 #: Combinations of kernel and encoding for which a metric is learnt in the first stage.
-PROMISING = 8
+PROMISING = 5
+#: Kinds of metrics: whether it is a matrix, and the power of the mean squared gradients.
+KINDS = ((False, 0.5), (False, 1.0), (True, 0.5), (True, 1.0))
 #: Factors of the lengthscale, and the gain that is worth a step.
 FACTORS, GAIN = (2.0**-6, 2.0**4), 0.002
 
@@ -48,6 +54,7 @@ class Found:
     best: Trial
     stages: list[Stage]
     plain_error: float
+    in_time: bool
 
 
 class Search:
@@ -61,6 +68,8 @@ class Search:
         The names.
     Y : array of shape (n_rows, n_targets)
         Targets of the sample.
+    weights : array of shape (n_rows,) or None
+        Positive sample weights.
     families : sequence of Kernel
         Kernels with a lengthscale.
     effort : {"quick", "default", "thorough"}
@@ -71,6 +80,15 @@ class Search:
         Value of ``time.perf_counter()`` after which no trial starts.
     note : callable
         Is told of the best trial after every stage.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Laplace
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (300, 3))
+    >>> Y = np.sin(3 * X[:, :1])
+    >>> found = Search(lambda name: X, ["plain"], Y, None, [Laplace()]).run()
+    >>> found.best.metric, bool(found.best.error < found.plain_error)
+    ('weights', True)
     """
 
     def __init__(
@@ -78,6 +96,7 @@ class Search:
         encode: Callable[[str], np.ndarray],
         encodings: Sequence[str],
         Y: np.ndarray,
+        weights: np.ndarray | None,
         families: Sequence[Kernel],
         effort: str = "default",
         seed: int = 0,
@@ -85,15 +104,17 @@ class Search:
         note: Callable[[str], None] | None = None,
     ) -> None:
         self._encode, self._encodings = encode, list(encodings)
-        self._Y, self._families, self._seed = Y, list(families), seed
+        self._families, self._seed, self._weights = list(families), seed, weights
         self._deadline, self._note = deadline, note
         self._generator = np.random.default_rng(seed)
+        self._Y = mixed_targets(Y, self._generator)
         n = len(Y)
         self._order = self._generator.permutation(n)
-        self._n_held = int(min(SHARE * n, MOST_HELD_OUT))
+        self._n_held = int(min(max(1, SHARE * n), MOST_HELD_OUT))
         most = n - self._n_held
-        sizes = [min(size, most) for size in STAGES[effort]]
-        self._sizes = sorted(set(sizes))
+        wide = min(np.asarray(encode(name)).shape[1] for name in encodings)
+        cost = (1 + wide / COLUMNS + self._Y.shape[1] / TARGETS) ** 0.5
+        self._sizes = sorted({min(int(size / cost), most) for size in STAGES[effort]})
         self._data: dict[tuple[str, int], HeldOutData] = {}
         self._n_trials = 0
 
@@ -112,7 +133,7 @@ class Search:
             found = [self._grown(trial, size, UPDATES[number]) for trial in kept]
             trials = [trial for trial in found if trial is not None] or trials
             stages.append(self._told(size, trials, start))
-        return Found(min(trials, key=_error), stages, plain)
+        return Found(min(trials, key=_error), stages, plain, not self._late())
 
     def _first(self, size: int) -> tuple[list[Trial], float]:
         """Return trials of all families and encodings, and of metrics for the promising ones."""
@@ -121,17 +142,13 @@ class Search:
             for family in self._families:
                 if plain and self._late():
                     break
-                start = min((t for t in plain if t.encoding == encoding), key=_error, default=None)
-                alpha = 1e-2 if start is None else start.alpha
-                plain.append(self._scaled(Trial(family, encoding, alpha=alpha), size, (2.0,)))
-            self._data = {key: value for key, value in self._data.items() if key[1] == size}
+                plain.append(self._scaled(Trial(family, encoding), size, (2.0,)))
         plain.sort(key=_error)
         trials = list(plain)
         for one in plain[:PROMISING]:
-            for matrix in (False, True):
-                if self._late():
-                    break
-                trials += self._learnt(one, size, UPDATES[0], matrix)
+            for matrix, power in KINDS:
+                if not self._late():
+                    trials += self._learnt(one, size, UPDATES[0], matrix, power)
         return sorted(trials, key=_error), plain[0].error
 
     def _grown(self, trial: Trial, size: int, n_updates: int) -> Trial | None:
@@ -141,19 +158,22 @@ class Search:
         again = self._fit(replace(trial, kernel=None, coef=None), size)
         tried = [again]
         # What few rows could not teach, more may.
-        kinds = (False, True) if trial.weights is None else (trial.weights.matrix,)
-        for matrix in kinds:
-            tried += self._learnt(again, size, n_updates, matrix)
-        best = min(tried, key=_error)
-        return self._scaled(best, size, (2.0**0.5,))
+        metric = trial.weights
+        for matrix, power in KINDS:
+            if metric is None or metric.matrix == matrix:
+                tried += self._learnt(again, size, n_updates, matrix, power)
+        return self._scaled(min(tried, key=_error), size, (2.0**0.5,))
 
-    def _learnt(self, trial: Trial, size: int, n_updates: int, matrix: bool) -> list[Trial]:
+    def _learnt(
+        self, trial: Trial, size: int, n_updates: int, matrix: bool, power: float
+    ) -> list[Trial]:
         """Return trials with a metric that is updated again and again while it helps."""
         found, last, best, idle = [], trial, trial.error, 0
         for _ in range(n_updates):
             if self._late():
                 break
-            fresh = self._at(trial.encoding, size).updated(last, matrix, self._generator)
+            data = self._at(trial.encoding, size)
+            fresh = data.updated(last, matrix, power, self._generator)
             if fresh is None:
                 break
             last = self._fit(fresh, size)
@@ -187,13 +207,15 @@ class Search:
         return self._at(trial.encoding, size).fitted(trial, self._seed)
 
     def _at(self, encoding: str, size: int) -> HeldOutData:
-        """Return some learning rows and the held-out rows in an encoding."""
+        """Return the held-out rows and some learning rows in an encoding."""
         key = encoding, size
         if key not in self._data:
-            held = self._order[: self._n_held]
-            places = np.concatenate([self._order[self._n_held : self._n_held + size], held])
+            # Rows of other stages are not needed any more.
+            self._data = {k: v for k, v in self._data.items() if k[1] == size}
+            places = self._order[: self._n_held + size]
             X = np.asarray(self._encode(encoding), dtype=float)[places]
-            self._data[key] = HeldOutData(X, self._Y[places], size)
+            weights = None if self._weights is None else self._weights[places]
+            self._data[key] = HeldOutData(X, self._Y[places], self._n_held, weights)
         return self._data[key]
 
     def _distinct(self, trials: list[Trial], by_kernel: bool) -> list[Trial]:
@@ -216,6 +238,27 @@ class Search:
                 f"{best.metric}, error {best.error:.4g} after {self._n_trials} trials"
             )
         return stage
+
+
+def mixed_targets(Y: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Return at most eight columns whose squared errors add up to those of all targets, on average.
+
+    Parameters
+    ----------
+    Y : array of shape (n_rows, n_targets)
+        Targets, such as indicators of many classes.
+    generator : numpy.random.Generator
+        Draws the signs of random sums.
+
+    Examples
+    --------
+    >>> mixed_targets(np.eye(26), np.random.default_rng(0)).shape
+    (26, 8)
+    """
+    if Y.shape[1] <= MOST_TARGETS:
+        return Y
+    signs = generator.choice([-1.0, 1.0], (Y.shape[1], MOST_TARGETS))
+    return np.asarray(Y @ signs / MOST_TARGETS**0.5)
 
 
 def _error(trial: Trial) -> float:
