@@ -104,6 +104,13 @@ def beside(X: Any, values: np.ndarray) -> Any:
     return namespace(X).asarray(np.ascontiguousarray(values), device=array_api_compat.device(X))
 
 
+def rows_at(A: Any, places: np.ndarray) -> Any:
+    """Return some rows of an array, by their places."""
+    if is_numpy(A):
+        return A[places]
+    return namespace(A).take(A, beside(A, places), axis=0)
+
+
 def free_device_memory(X: Any) -> int | None:
     """Return the free bytes of the accelerator that holds ``X``; ``None`` for the host's arrays."""
     if is_numpy(X) or not hasattr(X, "device"):

@@ -18,7 +18,7 @@ from ..engine.streams import as_weights, is_stream, refuse_beside_stream, stream
 from ..engine.threads import allowed_threads
 from ..kernels import Gaussian, Kernel
 from ..solvers import Problem
-from ..solvers.iterative import IterativeOptions
+from ..solvers.row_systems import IterativeOptions
 from .estimator import ALPHA, adopt, checked_alpha
 from .kernel_state import KernelState, gathered_rows
 from .solved import SolvedClassification, SolvedMachine, SolvedRegression

@@ -14,8 +14,9 @@ from .._sklearn import check_rows
 from ..engine.streams import as_weights, from_stream, learning_rows, sliced
 from ..kernels import Kernel
 from ..solvers import DualPosterior, Problem, Solution, solve_kernel
-from ..solvers.iterative import IterativeOptions, solve_kernel_rows
+from ..solvers.iterative import solve_kernel_rows
 from ..solvers.low_rank_posterior import LowRankPosterior
+from ..solvers.row_systems import IterativeOptions
 from .calibration import HeldOut
 from .report import CRITERIA, Expectation
 from .targets import LabelTargets, Targets

@@ -7,25 +7,19 @@ them no longer falls; then the best one is solved with all rows.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .._array import beside, is_numpy, namespace, to_numpy
-from ..engine.config import matrix_memory
-from ..engine.panels import RowPanels
-from ..engine.symmetric import SymmetricTiles
+from .._array import rows_at, to_numpy
 from ..kernels import Kernel
-from ..kernels.single_precision import float32_matrix, float32_tiles, plain_tiles
+from ..kernels.single_precision import float32_matrix
 from .conjugate_gradients import Iteration
 from .dual import solve_kernel
-from .kernel_system import IterativeSolution, KernelSystem
-from .landmark_system import LandmarkSystem
-from .low_rank_posterior import LowRankPosterior, posterior_of_factor, posterior_of_rows
-from .pivoted_cholesky import LowRank, pivoted_cholesky
+from .low_rank_posterior import LowRankPosterior
 from .problem import Problem, Solution
+from .row_systems import AllRows, IterativeOptions, LandmarkRows
 
 #: The share of rows that are held out, and how many at most.
 SHARE, MOST_HELD_OUT = 0.1, 4000
@@ -33,46 +27,12 @@ SHARE, MOST_HELD_OUT = 0.1, 4000
 SAMPLE_ROWS = 2000
 #: Candidates that are solved at once.
 FEW = 5
-#: Columns of the preconditioner, at most, and rows for each of them.
-RANK, ROWS_EACH = 1500, 12
-#: Iterations, at most: of the candidates, and of a solve to a given residual.
-MOST_ITERATIONS, MOST_TO_RESIDUAL = 200, 1000
+#: Iterations of the candidates, at most.
+MOST_ITERATIONS = 200
 #: Residual at which candidates count as solved, whatever the error on held-out rows does.
 CANDIDATE_RESIDUAL = 1e-5
-#: Below this tolerance float32 tiles cannot help, and float64 ones take their place.
-SINGLE = 1e-7
 #: The share of rows that an interval should cover, and its half-width in standard deviations.
 COVERED, HALF_WIDTH = 0.95, 1.96
-
-
-@dataclass(frozen=True)
-class IterativeOptions:
-    """How a system of kernel functions is solved.
-
-    Attributes
-    ----------
-    n_centres : int or None
-        Rows that are drawn as centres; ``None`` means all.
-    tolerance : float or None
-        Relative residual of the solution; ``None`` stops when the held-out error has settled.
-    seed : int
-        Draws held-out rows, centres and the preconditioner's landmarks.
-    deadline : float
-        Value of ``time.perf_counter()`` after which no iteration starts.
-    note : callable or None
-        Called as ``note(n_iterations, residual)`` after every iteration.
-
-    Examples
-    --------
-    >>> IterativeOptions(n_centres=5000).tolerance is None
-    True
-    """
-
-    n_centres: int | None = None
-    tolerance: float | None = None
-    seed: int = 0
-    deadline: float = np.inf
-    note: Callable[[int, float], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -161,11 +121,11 @@ def solve_kernel_rows(
     order = generator.permutation(n)
     # Held-out rows come first, and all in their old order.
     order = np.concatenate([np.sort(order[:n_held]), np.sort(order[n_held:])])
-    rows, Y = _taken(rows, order), _taken(Y, order)
+    rows, Y = rows_at(rows, order), rows_at(Y, order)
     values = np.asarray(to_numpy(Y), dtype=float)
     weights = None if weights is None else weights[order]
     alphas = _few_candidates(kernel, rows, values, problem, weights, generator)
-    solver = _Landmarks if options.n_centres is not None and options.n_centres < n else _AllRows
+    solver = LandmarkRows if options.n_centres is not None and options.n_centres < n else AllRows
     system = solver(kernel, rows, Y, weights, problem.intercept, options, generator)
     iteration = Iteration(CANDIDATE_RESIDUAL, MOST_ITERATIONS, options.deadline)
     found = system.held_out(n_held, alphas, iteration)
@@ -220,167 +180,6 @@ def solve_kernel_rows(
     )
 
 
-class _AllRows:
-    """The system of all rows."""
-
-    def __init__(
-        self,
-        kernel: Kernel,
-        rows: Any,
-        Y: Any,
-        weights: np.ndarray | None,
-        intercept: bool,
-        options: IterativeOptions,
-        generator: np.random.Generator,
-    ) -> None:
-        self._kernel, self._rows, self._Y = kernel, rows, Y
-        self._weights, self._intercept, self._options = weights, intercept, options
-        n, room = rows.shape[0], matrix_memory(rows)
-        # The factor may take a quarter of the memory.
-        affordable = max(50, room // (4 * 8 * n))
-        self._low_rank: LowRank = pivoted_cholesky(
-            lambda at: float32_matrix(kernel, rows, _taken(rows, at)),
-            np.asarray(to_numpy(kernel.diag(rows)), dtype=float),
-            int(min(RANK, max(50, n // ROWS_EACH), affordable)),
-            generator,
-        )
-        self._room = max(0, room - 8 * n * self._low_rank.factor.shape[1])
-        exactly = options.tolerance is not None and options.tolerance < SINGLE
-        tile = plain_tiles(kernel, rows) if exactly else float32_tiles(kernel, rows)
-        dtype = "float64" if exactly else "float32"
-        self._matrix = SymmetricTiles(tile, n, self._room, rows, dtype)
-        self.kept_bytes, self.kept_share = self._matrix.kept_bytes, self._matrix.kept_share
-
-    def _system(self, n_held: int) -> KernelSystem:
-        return KernelSystem(
-            self._matrix, self._low_rank, self._Y, self._weights, n_held, self._intercept
-        )
-
-    def held_out(
-        self, n_held: int, alphas: list[float], iteration: Iteration
-    ) -> list[IterativeSolution]:
-        """Return solutions of all candidates, the first rows held out."""
-        return self._system(n_held).solve(alphas, iteration, note=self._options.note)
-
-    def whole(self, chosen: IterativeSolution) -> IterativeSolution:
-        """Return the solution with all rows, beginning with that of most of them."""
-        options, exact = self._options, None
-        iteration = _last_iteration(chosen, options)
-        if options.tolerance is not None and options.tolerance >= SINGLE:
-            room = max(0, self._room - self.kept_bytes)
-            tile = plain_tiles(self._kernel, self._rows)
-            exact = SymmetricTiles(tile, self._rows.shape[0], room, self._rows, "float64")
-        return self._system(0).solve(
-            [chosen.alpha], iteration, start=chosen.coef, exact=exact, note=options.note
-        )[0]
-
-    def posterior(self, alpha: float) -> LowRankPosterior:
-        """Return the posterior by the landmarks of the preconditioner."""
-        return posterior_of_factor(self._low_rank, self._weights, alpha)
-
-    def landmarks(self) -> Any:
-        """Return the rows that the posterior is made of."""
-        return _taken(self._rows, self._low_rank.pivots)
-
-    def unseen(self, n_held: int) -> np.ndarray:
-        """Return which held-out rows are no landmarks, which know their own place."""
-        new = ~np.isin(np.arange(n_held), self._low_rank.pivots)
-        return new if new.any() else ~new
-
-    def places(self, order: np.ndarray) -> np.ndarray:
-        """Return which centres the posterior's landmarks are."""
-        return np.asarray(order[self._low_rank.pivots])
-
-    @staticmethod
-    def original(coef: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return coefficients in the order of the rows as given, and which rows are centres."""
-        out = np.empty_like(coef)
-        out[order] = coef
-        return out, None
-
-
-class _Landmarks:
-    """The system of some rows as centres."""
-
-    def __init__(
-        self,
-        kernel: Kernel,
-        rows: Any,
-        Y: Any,
-        weights: np.ndarray | None,
-        intercept: bool,
-        options: IterativeOptions,
-        generator: np.random.Generator,
-    ) -> None:
-        self._kernel, self._rows, self._Y = kernel, rows, Y
-        self._weights, self._intercept, self._options = weights, intercept, options
-        assert options.n_centres is not None
-        n = rows.shape[0]
-        self._chosen = np.sort(generator.choice(n, options.n_centres, replace=False))
-        self._centres = _taken(rows, self._chosen)
-        size = options.n_centres
-        # Kernel and moments of the centres, a factor of each and of every candidate.
-        room = max(0, matrix_memory(rows) - 8 * 6 * size**2)
-        tile = float32_tiles(kernel, rows, self._centres)
-        self._panels = RowPanels(tile, (n, size), room, rows)
-        self.kept_bytes, self.kept_share = self._panels.kept_bytes, self._panels.kept_share
-        self._K = to_numpy(kernel(self._centres)).astype(float)
-        self._few = np.sort(generator.choice(size, min(size, RANK), replace=False))
-
-    def _system(self, n_held: int) -> LandmarkSystem:
-        return LandmarkSystem(
-            self._panels, self._K, self._Y, self._weights, n_held, self._intercept
-        )
-
-    def held_out(
-        self, n_held: int, alphas: list[float], iteration: Iteration
-    ) -> list[IterativeSolution]:
-        """Return solutions of all candidates, the first rows held out."""
-        return self._system(n_held).solve(alphas, iteration, note=self._options.note)
-
-    def whole(self, chosen: IterativeSolution) -> IterativeSolution:
-        """Return the solution with all rows, beginning with that of most of them."""
-        iteration = _last_iteration(chosen, self._options)
-        return self._system(0).solve(
-            [chosen.alpha], iteration, start=chosen.coef, note=self._options.note
-        )[0]
-
-    def posterior(self, alpha: float) -> LowRankPosterior:
-        """Return the posterior by some of the centres."""
-        return posterior_of_rows(self._kernel, self._rows, self.landmarks(), self._weights, alpha)
-
-    def landmarks(self) -> Any:
-        """Return the rows that the posterior is made of."""
-        return _taken(self._centres, self._few)
-
-    def unseen(self, n_held: int) -> np.ndarray:
-        """Return which held-out rows are no landmarks, which know their own place."""
-        new = ~np.isin(np.arange(n_held), self._chosen[self._few])
-        return new if new.any() else ~new
-
-    def places(self, order: np.ndarray) -> np.ndarray:
-        """Return which centres the posterior's landmarks are."""
-        return self._few
-
-    def original(self, coef: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return coefficients of the centres, and which rows they are."""
-        return coef, np.asarray(order[self._chosen])
-
-
-def _last_iteration(chosen: IterativeSolution, options: IterativeOptions) -> Iteration:
-    """Return when the solve with all rows stops: as near to the solution as the choice was."""
-    if options.tolerance is not None:
-        return Iteration(options.tolerance, MOST_TO_RESIDUAL, options.deadline)
-    return Iteration(max(chosen.residual, 1e-6), max(10, chosen.n_iterations), options.deadline)
-
-
-def _taken(A: Any, places: np.ndarray) -> Any:
-    """Return some rows of an array of any library."""
-    if is_numpy(A):
-        return A[places]
-    return namespace(A).take(A, beside(A, places), axis=0)
-
-
 def _calibrated(residuals: np.ndarray, form: np.ndarray) -> np.ndarray:
     """Return the noise with which intervals of 1.96 deviations cover 95 % of held-out rows."""
     ratios = np.abs(residuals) / np.sqrt(1 + form)[:, None]
@@ -402,7 +201,7 @@ def _few_candidates(
     some = generator.choice(len(Y), min(len(Y), SAMPLE_ROWS), replace=False)
     own = None if weights is None else weights[some]
     asked = Problem(problem.alpha, problem.intercept, leave_one_out=True)
-    K = to_numpy(kernel(_taken(rows, some))).astype(float)
+    K = to_numpy(kernel(rows_at(rows, some))).astype(float)
     alpha = float(solve_kernel(K, Y[some], asked, own).alpha[0])
     if given is None:
         return [alpha / 10**0.5, alpha, alpha * 10**0.5]

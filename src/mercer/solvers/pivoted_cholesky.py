@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.linalg
 
-from .._array import as_floating, beside, is_numpy, namespace, to_numpy, zeros_beside
+from .._array import as_floating, beside, is_numpy, namespace, rows_at, to_numpy, zeros_beside
 from ..engine.tall import tall_times
 
 #: Proposals that are drawn at once.
@@ -85,9 +85,9 @@ def pivoted_cholesky(
             # By columns: blocks of them are contiguous.
             factor = np.zeros((n, rank), order="F") if is_numpy(rest) else None
             factor = zeros_beside(rest, (n, rank)) if factor is None else factor
-        own = _rows(factor, proposals)[:, :done]
+        own = rows_at(factor, proposals)[:, :done]
         rest = rest - tall_times(factor[:, :done], own.T)
-        square = to_numpy(_rows(rest, proposals))
+        square = to_numpy(rows_at(rest, proposals))
         accepted = _accepted(square, missing[proposals], generator)[: rank - done]
         if not len(accepted):
             continue
@@ -110,13 +110,6 @@ def pivoted_cholesky(
     if factor is None:
         factor = as_floating(columns(np.zeros(0, dtype=np.int64)), "float64")
     return LowRank(factor[:, :done], np.asarray(pivots, dtype=np.int64), missing)
-
-
-def _rows(A: Any, places: np.ndarray) -> Any:
-    """Return some rows of a matrix."""
-    if is_numpy(A):
-        return A[places]
-    return namespace(A).take(A, beside(A, places), axis=0)
 
 
 def _root(H: np.ndarray) -> np.ndarray | None:

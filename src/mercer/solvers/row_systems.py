@@ -1,0 +1,212 @@
+"""All rows as centres, or some of them: the two systems that the iterative solver puts together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._array import rows_at, to_numpy
+from ..engine.config import matrix_memory
+from ..engine.panels import RowPanels
+from ..engine.symmetric import SymmetricTiles
+from ..kernels import Kernel
+from ..kernels.single_precision import float32_matrix, float32_tiles, plain_tiles
+from .conjugate_gradients import Iteration
+from .kernel_system import IterativeSolution, KernelSystem
+from .landmark_system import LandmarkSystem
+from .low_rank_posterior import LowRankPosterior, posterior_of_factor, posterior_of_rows
+from .pivoted_cholesky import LowRank, pivoted_cholesky
+
+#: Columns of the preconditioner, at most, and rows for each of them.
+RANK, ROWS_EACH = 1500, 12
+#: Iterations of a solve to a given residual, at most.
+MOST_TO_RESIDUAL = 1000
+#: Below this tolerance float32 tiles cannot help, and float64 ones take their place.
+SINGLE = 1e-7
+
+
+@dataclass(frozen=True)
+class IterativeOptions:
+    """How a system of kernel functions is solved.
+
+    Attributes
+    ----------
+    n_centres : int or None
+        Rows that are drawn as centres; ``None`` means all.
+    tolerance : float or None
+        Relative residual of the solution; ``None`` stops when the held-out error has settled.
+    seed : int
+        Draws held-out rows, centres and the preconditioner's landmarks.
+    deadline : float
+        Value of ``time.perf_counter()`` after which no iteration starts.
+    note : callable or None
+        Called as ``note(n_iterations, residual)`` after every iteration.
+
+    Examples
+    --------
+    >>> IterativeOptions(n_centres=5000).tolerance is None
+    True
+    """
+
+    n_centres: int | None = None
+    tolerance: float | None = None
+    seed: int = 0
+    deadline: float = np.inf
+    note: Callable[[int, float], None] | None = None
+
+
+class AllRows:
+    """The system of all rows."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        rows: Any,
+        Y: Any,
+        weights: np.ndarray | None,
+        intercept: bool,
+        options: IterativeOptions,
+        generator: np.random.Generator,
+    ) -> None:
+        self._kernel, self._rows, self._Y = kernel, rows, Y
+        self._weights, self._intercept, self._options = weights, intercept, options
+        n, room = rows.shape[0], matrix_memory(rows)
+        # The factor may take a quarter of the memory.
+        affordable = max(50, room // (4 * 8 * n))
+        self._low_rank: LowRank = pivoted_cholesky(
+            lambda at: float32_matrix(kernel, rows, rows_at(rows, at)),
+            np.asarray(to_numpy(kernel.diag(rows)), dtype=float),
+            int(min(RANK, max(50, n // ROWS_EACH), affordable)),
+            generator,
+        )
+        self._room = max(0, room - 8 * n * self._low_rank.factor.shape[1])
+        exactly = options.tolerance is not None and options.tolerance < SINGLE
+        tile = plain_tiles(kernel, rows) if exactly else float32_tiles(kernel, rows)
+        dtype = "float64" if exactly else "float32"
+        self._matrix = SymmetricTiles(tile, n, self._room, rows, dtype)
+        self.kept_bytes, self.kept_share = self._matrix.kept_bytes, self._matrix.kept_share
+
+    def _system(self, n_held: int) -> KernelSystem:
+        return KernelSystem(
+            self._matrix, self._low_rank, self._Y, self._weights, n_held, self._intercept
+        )
+
+    def held_out(
+        self, n_held: int, alphas: list[float], iteration: Iteration
+    ) -> list[IterativeSolution]:
+        """Return solutions of all candidates, the first rows held out."""
+        return self._system(n_held).solve(alphas, iteration, note=self._options.note)
+
+    def whole(self, chosen: IterativeSolution) -> IterativeSolution:
+        """Return the solution with all rows, beginning with that of most of them."""
+        options, exact = self._options, None
+        iteration = _last_iteration(chosen, options)
+        if options.tolerance is not None and options.tolerance >= SINGLE:
+            room = max(0, self._room - self.kept_bytes)
+            tile = plain_tiles(self._kernel, self._rows)
+            exact = SymmetricTiles(tile, self._rows.shape[0], room, self._rows, "float64")
+        return self._system(0).solve(
+            [chosen.alpha], iteration, start=chosen.coef, exact=exact, note=options.note
+        )[0]
+
+    def posterior(self, alpha: float) -> LowRankPosterior:
+        """Return the posterior by the landmarks of the preconditioner."""
+        return posterior_of_factor(self._low_rank, self._weights, alpha)
+
+    def landmarks(self) -> Any:
+        """Return the rows that the posterior is made of."""
+        return rows_at(self._rows, self._low_rank.pivots)
+
+    def unseen(self, n_held: int) -> np.ndarray:
+        """Return which held-out rows are no landmarks, which know their own place."""
+        new = ~np.isin(np.arange(n_held), self._low_rank.pivots)
+        return new if new.any() else ~new
+
+    def places(self, order: np.ndarray) -> np.ndarray:
+        """Return which centres the posterior's landmarks are."""
+        return np.asarray(order[self._low_rank.pivots])
+
+    @staticmethod
+    def original(coef: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return coefficients in the order of the rows as given, and which rows are centres."""
+        out = np.empty_like(coef)
+        out[order] = coef
+        return out, None
+
+
+class LandmarkRows:
+    """The system of some rows as centres."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        rows: Any,
+        Y: Any,
+        weights: np.ndarray | None,
+        intercept: bool,
+        options: IterativeOptions,
+        generator: np.random.Generator,
+    ) -> None:
+        self._kernel, self._rows, self._Y = kernel, rows, Y
+        self._weights, self._intercept, self._options = weights, intercept, options
+        assert options.n_centres is not None
+        n = rows.shape[0]
+        self._chosen = np.sort(generator.choice(n, options.n_centres, replace=False))
+        self._centres = rows_at(rows, self._chosen)
+        size = options.n_centres
+        # Kernel and moments of the centres, a factor of each and of every candidate.
+        room = max(0, matrix_memory(rows) - 8 * 6 * size**2)
+        tile = float32_tiles(kernel, rows, self._centres)
+        self._panels = RowPanels(tile, (n, size), room, rows)
+        self.kept_bytes, self.kept_share = self._panels.kept_bytes, self._panels.kept_share
+        self._K = to_numpy(kernel(self._centres)).astype(float)
+        self._few = np.sort(generator.choice(size, min(size, RANK), replace=False))
+
+    def _system(self, n_held: int) -> LandmarkSystem:
+        return LandmarkSystem(
+            self._panels, self._K, self._Y, self._weights, n_held, self._intercept
+        )
+
+    def held_out(
+        self, n_held: int, alphas: list[float], iteration: Iteration
+    ) -> list[IterativeSolution]:
+        """Return solutions of all candidates, the first rows held out."""
+        return self._system(n_held).solve(alphas, iteration, note=self._options.note)
+
+    def whole(self, chosen: IterativeSolution) -> IterativeSolution:
+        """Return the solution with all rows, beginning with that of most of them."""
+        iteration = _last_iteration(chosen, self._options)
+        return self._system(0).solve(
+            [chosen.alpha], iteration, start=chosen.coef, note=self._options.note
+        )[0]
+
+    def posterior(self, alpha: float) -> LowRankPosterior:
+        """Return the posterior by some of the centres."""
+        return posterior_of_rows(self._kernel, self._rows, self.landmarks(), self._weights, alpha)
+
+    def landmarks(self) -> Any:
+        """Return the rows that the posterior is made of."""
+        return rows_at(self._centres, self._few)
+
+    def unseen(self, n_held: int) -> np.ndarray:
+        """Return which held-out rows are no landmarks, which know their own place."""
+        new = ~np.isin(np.arange(n_held), self._chosen[self._few])
+        return new if new.any() else ~new
+
+    def places(self, order: np.ndarray) -> np.ndarray:
+        """Return which centres the posterior's landmarks are."""
+        return self._few
+
+    def original(self, coef: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return coefficients of the centres, and which rows they are."""
+        return coef, np.asarray(order[self._chosen])
+
+
+def _last_iteration(chosen: IterativeSolution, options: IterativeOptions) -> Iteration:
+    """Return when the solve with all rows stops: as near to the solution as the choice was."""
+    if options.tolerance is not None:
+        return Iteration(options.tolerance, MOST_TO_RESIDUAL, options.deadline)
+    return Iteration(max(chosen.residual, 1e-6), max(10, chosen.n_iterations), options.deadline)
