@@ -104,7 +104,7 @@ def beside(X: Any, values: np.ndarray) -> Any:
     return namespace(X).asarray(np.ascontiguousarray(values), device=array_api_compat.device(X))
 
 
-def rows_at(A: Any, places: np.ndarray) -> Any:
+def take_rows(A: Any, places: np.ndarray) -> Any:
     """Return some rows of an array, by their places."""
     if is_numpy(A):
         return A[places]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._array import is_foreign, namespace, to_numpy
+from .._array import is_foreign, take_rows, to_numpy
 from .._frame import frame_rows, is_frame
 from .config import settings
 
@@ -73,10 +73,7 @@ def rows_at(X: Any, indices: np.ndarray) -> Any:
     """
     if is_frame(X):
         return X.take(indices) if hasattr(X, "take") else X[indices]
-    if not is_foreign(X):
-        return X[indices]
-    xp = namespace(X)
-    return xp.take(X, xp.asarray(indices, device=X.device), axis=0)
+    return take_rows(X, indices)
 
 
 def sliced(X: Any, y: Any, weights: Any, rows: int) -> Iterator[Block]:

@@ -83,6 +83,11 @@ class ExactKernelMachine(SolvedMachine):
         return self._fitted().kernel
 
     @property
+    def solver_report_(self) -> str:
+        """How far an iterative solver came, and what it kept in memory; else empty."""
+        return str(self._fitted().how)
+
+    @property
     def rows_(self) -> np.ndarray:
         """The training rows with positive weight, in float64."""
         return self._fitted().rows

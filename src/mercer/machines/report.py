@@ -18,6 +18,13 @@ CRITERIA = {
     "gcv": "generalised cross-validation",
     "held_out": "held-out rows",
 }
+#: What a model is called in sentences.
+METHODS = {
+    "exact": "the exact kernel",
+    "landmarks": "landmarks as centres",
+    "features": "features",
+    "linear": "a linear model",
+}
 
 
 @dataclass(frozen=True)
@@ -89,11 +96,11 @@ class FitReport(Report):
     kernel_reason : str
         Why it is that one.
     method : str
-        ``"exact"`` or ``"features"``.
+        ``"exact"``, ``"landmarks"``, ``"features"`` or ``"linear"``.
     method_reason : str
         Why it is that one.
     n_components : int or None
-        How many features; ``None`` for an exact kernel.
+        How many features or landmarks; ``None`` for an exact kernel and a linear model.
     alpha : float
         The ridge parameter.
     alpha_reason : str
@@ -114,6 +121,10 @@ class FitReport(Report):
         Time of the fit.
     memory : int
         Bytes that the fit planned for, beside the input.
+    solver : str
+        How far an iterative solver came, and what it kept in memory; empty for others.
+    outlook : str
+        What a larger budget would buy; empty where nothing was searched.
 
     Examples
     --------
@@ -143,18 +154,20 @@ class FitReport(Report):
     repeated_rows: float
     seconds: float
     memory: int
+    solver: str = ""
+    outlook: str = ""
 
     def lines(self) -> list[tuple[str, str]]:
         """Return pairs of a heading and a sentence."""
-        method = (
-            "the exact kernel" if self.n_components is None else f"{self.n_components:,} features"
-        )
+        size = "" if self.n_components is None else f"{self.n_components:,} "
+        method = size + METHODS[self.method]
         linear = "not measured" if self.linear_score is None else three_digits(self.linear_score)
         found = [
             ("data", f"{self.n_rows:,} rows, {self.n_columns:,} columns: {self.encoding}"),
             ("kernel", f"{self.kernel}: {self.kernel_reason}"),
             ("method", f"{method}: {self.method_reason}"),
             ("ridge", f"alpha = {self.alpha:.3g}: {self.alpha_reason}"),
+            *([("solver", self.solver)] if self.solver else []),
             (
                 "score",
                 f"{self.score_name} {three_digits(self.score)} expected on new rows "
@@ -178,10 +191,13 @@ class FitReport(Report):
                 )
             )
         cost = f"{self.seconds:.1f} s, {self.memory / 1e6:.0f} MB planned, not counting the input"
-        return [*found, ("cost", cost)]
+        found.append(("cost", cost))
+        return [*found, ("outlook", self.outlook)] if self.outlook else found
 
     def _verdict(self) -> str:
-        if self.linear_score is None or self.score > self.linear_score:
+        if self.method == "linear" or self.linear_score is None:
+            return ""
+        if self.score > self.linear_score:
             return ""
         return ", which is at least as good: prefer it"
 

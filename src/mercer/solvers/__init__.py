@@ -1,6 +1,7 @@
 """All linear algebra of learning: from what a pass has gathered to coefficients."""
 
-from .dual import FewRows, solve_kernel
+from .dual import solve_kernel
+from .few_rows import FewRows
 from .posterior import DualPosterior, Posterior, posterior_of
 from .problem import Problem, Solution
 from .ridge import solve, solve_ridge

@@ -19,11 +19,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 
-from .._registry import storable
-from .posterior import DualPosterior, Form, cholesky, posterior_of
+from .posterior import cholesky
 from .problem import KNOWN, TRUSTED, Problem, Solution, choose, generalised_error
-from .ridge import Blocks, solve_ridge
-from .statistics import RidgeStatistics
 
 #: Candidates from which on one eigendecomposition costs less than a Cholesky decomposition and
 #: the inverse of its factor for each of them.
@@ -66,8 +63,8 @@ class _System:
         """Return the eigendecomposition, from which every alpha is cheap."""
         return _Spectrum(self)
 
-    def by_cholesky(self, alpha: float) -> _At:
-        """Return what is known at one alpha, from a Cholesky decomposition."""
+    def factored(self, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return a Cholesky factor of A, and A⁻¹ times targets and s."""
         # By columns, as LAPACK wants it: nothing is copied on the way.
         A = np.array(self.K.T, order="F")
         A[np.diag_indices_from(A)] += alpha
@@ -75,12 +72,16 @@ class _System:
         if failed:
             factor = np.asfortranarray(cholesky(self.K, alpha, 10 * EPSILON))
         right = np.column_stack([self.Y, self.roots])
-        both = scipy.linalg.cho_solve((factor, True), right, check_finite=False)
+        return factor, scipy.linalg.cho_solve((factor, True), right, check_finite=False)
+
+    def by_cholesky(self, alpha: float) -> _At:
+        """Return what is known at one alpha, from a Cholesky decomposition."""
+        factor, both = self.factored(alpha)
         # The inverse of the triangle is enough, and half the work of that of the matrix.
         triangle, _ = scipy.linalg.lapack.dtrtri(factor, lower=1, overwrite_c=1)
-        return self._projected(both[:, :-1], both[:, -1], np.einsum("ki,ki->i", triangle, triangle))
+        return self.projected(both[:, :-1], both[:, -1], np.einsum("ki,ki->i", triangle, triangle))
 
-    def _projected(self, r: np.ndarray, ones: np.ndarray, inverse: np.ndarray) -> _At:
+    def projected(self, r: np.ndarray, ones: np.ndarray, inverse: np.ndarray) -> _At:
         """Return A⁻¹y and the diagonal of A⁻¹ with the constant taken out."""
         if not self.intercept:
             return _At(r, np.zeros(r.shape[1]), inverse)
@@ -127,7 +128,7 @@ class _Spectrum:
         h = 1 / (self.eigenvalues + alpha)
         right = np.column_stack([h[:, None] * self._targets, h * self._ones])
         both = self._vectors @ right
-        return self._system._projected(both[:, :-1], both[:, -1], self._squares @ h)
+        return self._system.projected(both[:, :-1], both[:, -1], self._squares @ h)
 
 
 def solve_kernel(
@@ -173,6 +174,36 @@ def solve_kernel(
     else:
         solution = _from_factors(system, problem)
     return replace(solution, seconds=time.perf_counter() - start)
+
+
+def kernel_coefficients(
+    K: np.ndarray, Y: np.ndarray, alphas: list[float], weights: np.ndarray | None = None
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return coefficients and constants for each ridge parameter, and nothing else of them.
+
+    Half the work of :func:`solve_kernel`, for rows that are held out tell the error.
+
+    Parameters
+    ----------
+    K, Y, weights
+        As in :func:`solve_kernel`.
+    alphas : list of float
+        The ridge parameters.
+
+    Examples
+    --------
+    >>> x = np.linspace(0, 1, 20)[:, None]
+    >>> K = np.exp(-abs(x - x.T))
+    >>> coef, constant = kernel_coefficients(K, x, [1e-6])[0]
+    >>> bool(np.abs(K @ coef + constant - x).max() < 1e-4)
+    True
+    """
+    system, found = _System(K, Y, weights, True), []
+    for alpha in alphas:
+        both = system.factored(alpha)[1]
+        at = system.projected(both[:, :-1], both[:, -1], np.ones(len(K)))
+        found.append((system.roots[:, None] * at.r, system.y_mean + at.b))
+    return found
 
 
 def _from_spectrum(system: _System, problem: Problem, n_features: int) -> Solution:
@@ -284,87 +315,3 @@ def _solution(
         seconds=0.0,
         left_out=left_out,
     )
-
-
-@storable
-class FewRows:
-    """Fewer rows than features, kept as they are and solved in the dual.
-
-    More rows are added to statistics instead (:meth:`accumulator`).
-
-    Parameters
-    ----------
-    Z, Y : arrays of shape (n, m) and (n, n_targets)
-        Features and targets.
-    weights : array of shape (n,), default=None
-        Sample weights.
-
-    Examples
-    --------
-    >>> from mercer.solvers import FewRows, Problem, solve_ridge
-    >>> few = FewRows(np.asarray([[1.0, 2.0, 2.0]]), np.asarray([[10.0]]))
-    >>> solve_ridge(few, Problem(1.0, intercept=False)).coef.ravel()
-    array([1., 2., 2.])
-    """
-
-    def __init__(self, Z: np.ndarray, Y: np.ndarray, weights: np.ndarray | None = None) -> None:
-        self.n_rows = len(Z)
-        if weights is not None and not weights.all():
-            kept = weights > 0
-            Z, Y, weights = Z[kept], Y[kept], weights[kept]
-        self.Z, self.Y, self.weights = Z, Y, weights
-
-    @property
-    def weight(self) -> float:
-        """The sum of the weights."""
-        return float(len(self.Z) if self.weights is None else self.weights.sum())
-
-    def accumulator(self) -> RidgeStatistics:
-        """Return the statistics of the rows, which more rows can be added to."""
-        statistics = RidgeStatistics(self.Z.shape[1], self.Y.shape[1])
-        statistics.add(self.Z, self.Y, self.weights)
-        return statistics
-
-    def variance(self) -> np.ndarray:
-        """Return the variance of every target."""
-        mean = np.average(self.Y, axis=0, weights=self.weights)
-        return np.asarray(np.average((self.Y - mean) ** 2, axis=0, weights=self.weights))
-
-    def centre(self, intercept: bool) -> np.ndarray:
-        """Return the means of the features; zeros where there is no intercept."""
-        if not intercept:
-            return np.zeros(self.Z.shape[1])
-        return np.asarray(np.average(self.Z, axis=0, weights=self.weights))
-
-
-@solve_ridge.register
-def _(few: FewRows, problem: Problem, again: Blocks | None = None) -> Solution:
-    mean = few.centre(problem.intercept)
-    rows = few.Z - mean
-    K = rows @ rows.T
-    if problem.intercept:
-        # The constant is free whatever K has of it; without any, K would be singular.
-        K += max(float(np.trace(K)) / len(K), np.finfo(float).tiny)
-    solution = solve_kernel(K, few.Y, problem, few.weights, few.Z.shape[1])
-    coef = rows.T @ solution.coef
-    return replace(solution, coef=coef, intercept=solution.intercept - mean @ coef)
-
-
-class _FewRowsForm:
-    """The quadratic form of features, from few training rows."""
-
-    def __init__(self, few: FewRows, alpha: float, intercept: bool) -> None:
-        self._centre = few.centre(intercept)
-        self._rows = few.Z - self._centre
-        K = self._rows @ self._rows.T
-        self._posterior = DualPosterior(K, few.weights, alpha, intercept)
-
-    def quadratic(self, Z: np.ndarray) -> np.ndarray:
-        """Return the form for every row of ``Z``."""
-        new = np.asarray(Z, dtype=float) - self._centre
-        return self._posterior.quadratic(new @ self._rows.T, np.einsum("ij,ij->i", new, new))
-
-
-@posterior_of.register
-def _(gathered: FewRows, alpha: float, intercept: bool) -> Form:
-    return _FewRowsForm(gathered, alpha, intercept)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._array import rows_at, to_numpy
+from .._array import take_rows, to_numpy
 from ..kernels import Kernel
 from ..kernels.single_precision import float32_matrix
 from .conjugate_gradients import Iteration
@@ -121,7 +121,7 @@ def solve_kernel_rows(
     order = generator.permutation(n)
     # Held-out rows come first, and all in their old order.
     order = np.concatenate([np.sort(order[:n_held]), np.sort(order[n_held:])])
-    rows, Y = rows_at(rows, order), rows_at(Y, order)
+    rows, Y = take_rows(rows, order), take_rows(Y, order)
     values = np.asarray(to_numpy(Y), dtype=float)
     weights = None if weights is None else weights[order]
     alphas = _few_candidates(kernel, rows, values, problem, weights, generator)
@@ -201,7 +201,7 @@ def _few_candidates(
     some = generator.choice(len(Y), min(len(Y), SAMPLE_ROWS), replace=False)
     own = None if weights is None else weights[some]
     asked = Problem(problem.alpha, problem.intercept, leave_one_out=True)
-    K = to_numpy(kernel(rows_at(rows, some))).astype(float)
+    K = to_numpy(kernel(take_rows(rows, some))).astype(float)
     alpha = float(solve_kernel(K, Y[some], asked, own).alpha[0])
     if given is None:
         return [alpha / 10**0.5, alpha, alpha * 10**0.5]

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.linalg
 
-from .._array import as_floating, beside, is_numpy, namespace, rows_at, to_numpy, zeros_beside
+from .._array import as_floating, beside, is_numpy, namespace, take_rows, to_numpy, zeros_beside
 from ..engine.tall import tall_times
 
 #: Proposals that are drawn at once.
@@ -85,9 +85,9 @@ def pivoted_cholesky(
             # By columns: blocks of them are contiguous.
             factor = np.zeros((n, rank), order="F") if is_numpy(rest) else None
             factor = zeros_beside(rest, (n, rank)) if factor is None else factor
-        own = rows_at(factor, proposals)[:, :done]
+        own = take_rows(factor, proposals)[:, :done]
         rest = rest - tall_times(factor[:, :done], own.T)
-        square = to_numpy(rows_at(rest, proposals))
+        square = to_numpy(take_rows(rest, proposals))
         accepted = _accepted(square, missing[proposals], generator)[: rank - done]
         if not len(accepted):
             continue

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._array import rows_at, to_numpy
+from .._array import take_rows, to_numpy
 from ..engine.config import matrix_memory
 from ..engine.panels import RowPanels
 from ..engine.symmetric import SymmetricTiles
@@ -77,7 +77,7 @@ class AllRows:
         # The factor may take a quarter of the memory.
         affordable = max(50, room // (4 * 8 * n))
         self._low_rank: LowRank = pivoted_cholesky(
-            lambda at: float32_matrix(kernel, rows, rows_at(rows, at)),
+            lambda at: float32_matrix(kernel, rows, take_rows(rows, at)),
             np.asarray(to_numpy(kernel.diag(rows)), dtype=float),
             int(min(RANK, max(50, n // ROWS_EACH), affordable)),
             generator,
@@ -118,7 +118,7 @@ class AllRows:
 
     def landmarks(self) -> Any:
         """Return the rows that the posterior is made of."""
-        return rows_at(self._rows, self._low_rank.pivots)
+        return take_rows(self._rows, self._low_rank.pivots)
 
     def unseen(self, n_held: int) -> np.ndarray:
         """Return which held-out rows are no landmarks, which know their own place."""
@@ -155,7 +155,7 @@ class LandmarkRows:
         assert options.n_centres is not None
         n = rows.shape[0]
         self._chosen = np.sort(generator.choice(n, options.n_centres, replace=False))
-        self._centres = rows_at(rows, self._chosen)
+        self._centres = take_rows(rows, self._chosen)
         size = options.n_centres
         # Kernel and moments of the centres, a factor of each and of every candidate.
         room = max(0, matrix_memory(rows) - 8 * 6 * size**2)
@@ -189,7 +189,7 @@ class LandmarkRows:
 
     def landmarks(self) -> Any:
         """Return the rows that the posterior is made of."""
-        return rows_at(self._centres, self._few)
+        return take_rows(self._centres, self._few)
 
     def unseen(self, n_held: int) -> np.ndarray:
         """Return which held-out rows are no landmarks, which know their own place."""

@@ -37,7 +37,7 @@ from .preparation import (
     finished,
     learn_columns,
     measured_features,
-    sample_and_linear_score,
+    sample_and_linear_model,
 )
 from .source import ENCODED, RowsAtHand, Source, StreamOfBlocks, raw_blocks
 from .state import AutoState
@@ -190,11 +190,15 @@ class KernelMachine(Machine):
                 if isinstance(blocks, Iterator):
                     # What can be read once stays so.
                     encoded = iter(encoded)
-                if state.method.name == "exact":
+                if state.method.name in ("exact", "landmarks"):
+                    if self.time_limit is not None:
+                        left = start + self.time_limit - time.perf_counter()
+                        state.machine.set_params(time_limit=max(left, 1e-3))
                     state.machine.fit(encoded)
-                else:
+                elif state.method.name == "features":
                     yield from state.machine.fit_in_steps(encoded, skip=skip, **state.options)
                 stage.note(f"alpha = {float(np.mean(state.machine.alpha_)):.3g}")
+                state = state.better_of_both()
         seconds = time.perf_counter() - start
         self._state = state.reported(self._task, self.n_features_in_, self.alpha, seconds)
 
@@ -218,23 +222,19 @@ class KernelMachine(Machine):
             asked = self.kernel is not None or self.n_components != "auto"
             left = free and not asked and self.approximation == "auto"
             dense = getattr(columns.encoder, "centered_", True)
-            learns = left and is_searchable(known, width, sparse=not dense)
+            learns = left and dense and is_searchable(known, width)
             stage.note(f"{columns.n_rows:,} rows, {self.n_features_in_:,} columns")
         with job.stage("search") as stage:
             ridge, options = self._ridge(targets, selection=FOLDS)
             size = SAMPLE_ROWS[self.effort] if learns else PILOT_ROWS
-            sample, linear_score = sample_and_linear_score(
-                first, columns, clone(ridge), options, size
-            )
+            sample, linear = sample_and_linear_model(first, columns, clone(ridge), options, size)
             if learns:
                 labels = targets.encode(sample.y)
                 Y, weights = targets.expand(labels), sample.weights
                 weights = None if (weights == 1).all() else weights
                 weights = targets.weights(labels, weights, whole=True)
                 exactly = partial(self._exactly, targets)
-                self._state = learnt_state(
-                    self, sample, Y, weights, exactly, linear_score, stage.note
-                )
+                self._state = learnt_state(self, sample, Y, weights, exactly, linear, stage.note)
                 if self._state is not None:
                     self._state.target_name = name
                     return blocks
@@ -258,9 +258,11 @@ class KernelMachine(Machine):
             method=method,
             machine=machine,
             options=options,
-            linear_score=linear_score,
+            linear_score=None if linear is None else linear.score,
             approximation_error=error,
             repeated_rows=sample.repeated_share(),
+            # What is asked for is not replaced; nor has a part of the rows taught a model of all.
+            rival=None if asked or self.approximation != "auto" or not same else linear,
         )
         return blocks
 

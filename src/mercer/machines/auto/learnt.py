@@ -10,23 +10,28 @@ import numpy as np
 
 from ..._random import seed_of
 from ..._registry import storable
+from ...engine.config import matrix_memory
 from ...kernels import Kernel, Laplace, Matern, PoweredExponential, ProductLaplace
 from ...solvers.cost import EXACT_ROWS, FOLDS
 from ..feature_learning.weights import Weights
-from .pilot import EncodedSample
-from .plan import Method, matrix_bytes
-from .preparation import finished
+from .pilot import UNCLIPPED, EncodedSample
+from .plan import choose_centres
+from .preparation import LinearModel, finished
 from .search import Found, Search
 from .state import AutoState
 
-#: Rows between which the search and the exact kernel of all rows are worth their time.
-FEWEST_ROWS, MOST_ROWS = 2000, 100_000
+#: Rows from which on a search is worth its time, and the most for kernels with landmarks.
+FEWEST_ROWS, MOST_ROWS = 2000, 1_000_000
+#: Copies of the encoded rows that an exact machine and its solver hold.
+ROW_COPIES = 3
 #: Encoded columns up to which a metric is learnt.
 WIDEST = 300
 #: Rows of the sample that is searched, by effort.
 SAMPLE_ROWS = {"quick": 3000, "default": 12_000, "thorough": 20_000}
 #: The share of a time limit that the search may take.
 SEARCH_SHARE = 0.5
+#: A gain of the last stage below which a longer search is not worth it.
+SMALL_GAIN = 0.03
 #: Factors about the ridge parameter of the search that are tried again with all rows.
 ALPHA_FACTORS = (0.1, 10**-0.5, 1.0, 10**0.5)
 
@@ -66,17 +71,17 @@ class ReweightedEncoder:
         return f"{self.encoder.describe()}; learnt {kind}, largest {largest}"
 
 
-def is_searchable(n_rows: int | None, width: int, sparse: bool) -> bool:
-    """Return whether a table is of the size for which metrics are learnt.
+def is_searchable(n_rows: int | None, width: int) -> bool:
+    """Return whether a table is of the size for which metrics are learnt, and fits in memory.
 
     Examples
     --------
-    >>> is_searchable(5000, 10, sparse=False), is_searchable(None, 10, sparse=False)
+    >>> is_searchable(5000, 10), is_searchable(None, 10)
     (True, False)
     """
-    return (
-        n_rows is not None and FEWEST_ROWS <= n_rows <= MOST_ROWS and width <= WIDEST and not sparse
-    )
+    if n_rows is None or not FEWEST_ROWS <= n_rows <= MOST_ROWS or width > WIDEST:
+        return False
+    return ROW_COPIES * 8 * n_rows * width <= matrix_memory()
 
 
 def families() -> list[Kernel]:
@@ -90,7 +95,7 @@ def learnt_state(
     Y: np.ndarray,
     weights: np.ndarray | None,
     exactly: Callable[..., Any],
-    linear_score: float | None,
+    linear: LinearModel | None,
     note: Callable[[str], None],
 ) -> AutoState | None:
     """Return the state of a front door after a search, its machine not fitted yet.
@@ -109,8 +114,8 @@ def learnt_state(
         Their weights; rows of weight 0 are not looked at.
     exactly : callable
         Makes an exact kernel machine.
-    linear_score : float or None
-        What a linear model scores.
+    linear : LinearModel or None
+        A linear model of all rows, which is taken if it has the smaller held-out error.
     note : callable
         Is told of every stage.
     """
@@ -119,7 +124,7 @@ def learnt_state(
     seed = seed_of(front_door.random_state)
     deadline = deadline_of(front_door.time_limit, SEARCH_SHARE)
     known = np.flatnonzero(np.ones(len(Y)) if weights is None else weights)
-    found = Search(
+    search = Search(
         lambda name: np.asarray(sample.encoded(name))[known],
         sample.encodings(),
         Y[known],
@@ -129,7 +134,8 @@ def learnt_state(
         seed,
         deadline,
         note,
-    ).run()
+    )
+    found = search.run()
     best = found.best
     if best.kernel is None or not np.isfinite(best.error):
         return None
@@ -139,20 +145,60 @@ def learnt_state(
     alpha, n_rows = front_door.alpha, sample.columns.n_rows
     if alpha is None:
         alpha = [best.alpha * factor for factor in ALPHA_FACTORS]
-    solver = "iterative" if n_rows > EXACT_ROWS else "direct"
-    return AutoState(
+    method = choose_centres(n_rows, _share_of_time(found, deadline, n_rows))
+    direct = method.name == "exact" and n_rows <= EXACT_ROWS
+    state = AutoState(
         seed=seed,
         target_name=None,
         encoder=encoder,
         kernel=best.kernel,
         kernel_reason=explained(found),
-        method=Method("exact", None, "all rows are centres", matrix_bytes(n_rows)),
-        machine=exactly(kernel=best.kernel, alpha=alpha, solver=solver),
+        method=method,
+        machine=exactly(
+            kernel=best.kernel,
+            alpha=alpha,
+            solver="direct" if direct else "iterative",
+            n_centres=method.n_components,
+            random_state=seed,
+        ),
         options={},
-        linear_score=linear_score,
+        linear_score=None if linear is None else linear.score,
         approximation_error=None,
         repeated_rows=sample.repeated_share(),
+        outlook=outlook(found, front_door.effort),
     )
+    if linear is None:
+        return state
+    error = search.linear_error(np.asarray(sample.encoded(UNCLIPPED))[known])
+    return state.as_linear(linear) if error <= best.error else state
+
+
+def _share_of_time(found: Found, deadline: float, n_rows: int) -> float:
+    """Return the time that is left over what a solve of all rows takes, by that of a trial."""
+    if not np.isfinite(deadline):
+        return 1.0
+    last = found.stages[-1]
+    # The search has half of the time: as much as before the deadline is left after it. Candidates
+    # are solved on most rows, and the best of them once more on all.
+    left = 2 * deadline - found.started - time.perf_counter()
+    return left / (2 * last.trial_seconds * (n_rows / last.n_rows) ** 2)
+
+
+def outlook(found: Found, effort: str) -> str:
+    """Return a sentence on what a larger budget would buy."""
+    errors, sizes = [s.best.error for s in found.stages], [s.n_rows for s in found.stages]
+    if not found.in_time:
+        return "the time limit ended the search early; a longer one would go on"
+    if len(sizes) < 2:
+        return ""
+    gain = 1 - errors[-1] / errors[-2]
+    grew = f"from {sizes[-2]:,} to {sizes[-1]:,} rows of the search the error fell by {gain:.0%}"
+    if gain < SMALL_GAIN:
+        return f"{grew}: a longer search would gain little"
+    larger = {"quick": "default", "default": "thorough"}.get(effort)
+    if larger is None:
+        return f"{grew}; it would go on falling with more rows"
+    return f"{grew}: effort={larger!r} searches more rows, and is likely to gain more"
 
 
 def explained(found: Found) -> str:

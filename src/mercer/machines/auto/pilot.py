@@ -38,6 +38,8 @@ ENCODINGS: dict[str, dict[str, Any]] = {
     "ranks": {"scaling": "ranks"},
     "whole numbers as categories": {"whole_numbers": "categories"},
 }
+#: What a linear model sees: soft clipping is not linear.
+UNCLIPPED = "unclipped"
 #: The widest rows that whole numbers as categories may make.
 WIDEST = 300
 #: Rows and features that kernels are compared with.
@@ -132,8 +134,8 @@ class EncodedSample:
         return names
 
     def encoded(self, name: str) -> Any:
-        """Return the rows in an encoding of :meth:`encodings`."""
-        if name not in ENCODINGS:
+        """Return the rows in an encoding of :meth:`encodings`, or in that of a linear model."""
+        if name not in ENCODINGS and not (name == UNCLIPPED and self.columns.is_numeric):
             return self._raw
         with warnings.catch_warnings():
             # The sample has lost the names of its columns, after they were compared.
@@ -143,6 +145,8 @@ class EncodedSample:
     def encoder_named(self, name: str) -> Any:
         """Return the encoder of an encoding."""
         encoder = self.columns.encoder
+        if name == UNCLIPPED:
+            return encoder.rescaled(limit=None)
         return encoder.rescaled(**ENCODINGS[name]) if name in ENCODINGS else encoder
 
     def repeated_share(self) -> float:

@@ -12,6 +12,11 @@ from ..report import AS_ASKED
 
 #: Features where there are many rows and memory for it.
 MANY_COMPONENTS, MANY_ROWS = 4096, 100_000
+#: Rows up to which all of them are centres by default; landmarks beyond, at most so many, and so
+#: that their kernel with all rows has no more entries than a product has time for.
+ALL_CENTRES, MOST_CENTRES, MOST_ENTRIES = 100_000, 10_000, 5 * 10**9
+#: Arrays of the size of the landmarks' kernel matrix that are held beside the panels.
+LANDMARK_COPIES = 8
 #: The fewest features to fall back to.
 FEWEST = 64
 
@@ -19,7 +24,7 @@ FEWEST = 64
 @storable
 @dataclass(frozen=True)
 class Method:
-    """Exact kernel or features, how many, why, and the bytes it takes."""
+    """Exact kernel, landmarks, features or linear; how many, why, and the bytes it takes."""
 
     name: str
     n_components: int | None
@@ -92,6 +97,35 @@ def matrix_bytes(n_rows: int) -> int:
     200000000
     """
     return min(2 * n_rows**2, matrix_memory())
+
+
+def choose_centres(n_rows: int, share: float = 1.0) -> Method:
+    """Return all rows as centres, or as many landmarks as memory and time allow.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows to learn from.
+    share : float, default=1.0
+        The time that is left over the time that all rows would take.
+
+    Examples
+    --------
+    >>> choose_centres(50_000).name, choose_centres(400_000).n_components
+    ('exact', 10000)
+    """
+    if n_rows <= ALL_CENTRES and share >= 1:
+        return Method("exact", None, "all rows are centres", matrix_bytes(n_rows))
+    why = f"there are more than {ALL_CENTRES:,} rows"
+    size = min(MOST_CENTRES, MOST_ENTRIES // n_rows, n_rows // 2)
+    if share < 1 and share * n_rows / 2 < size:
+        # A product with landmarks uses every entry twice, one with all rows only half of them.
+        size, why = max(FEWEST, int(share * n_rows / 2)), "the time limit allows no more"
+    allowed = int((matrix_memory() / (8 * LANDMARK_COPIES)) ** 0.5)
+    if allowed < size:
+        size, why = max(FEWEST, allowed), "memory allows no more"
+    need = 8 * LANDMARK_COPIES * size**2 + min(4 * n_rows * size, matrix_memory())
+    return Method("landmarks", size, why, need)
 
 
 def _features(n_rows: int | None, n_components: Any, why: str) -> Method:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -54,14 +55,23 @@ def learn_columns(blocks: Iterable[Block], encoder: Any, free: bool, targets: Ta
     return Columns(encoder, n_rows, free)
 
 
-def sample_and_linear_score(
+@dataclass(frozen=True)
+class LinearModel:
+    """A fitted linear model, the encoder of its rows, and the score that it expects."""
+
+    machine: Any
+    encoder: Any
+    score: float
+
+
+def sample_and_linear_model(
     blocks: Iterable[Block],
     columns: Columns,
     linear: Any,
     options: dict[str, Any],
     n_rows: int = PILOT_ROWS,
-) -> tuple[EncodedSample, float | None]:
-    """Return a sample of the rows, and the score of a linear model that is fitted on the way.
+) -> tuple[EncodedSample, LinearModel | None]:
+    """Return a sample of the rows, and a linear model that is fitted on the way.
 
     Parameters
     ----------
@@ -76,7 +86,7 @@ def sample_and_linear_score(
     n_rows : int
         Rows of the sample, at most.
     """
-    sample, score = RowSample(n_rows), None
+    sample, model = RowSample(n_rows), None
     encoder = plain = columns.encoder
     if len(encoder.get_feature_names_out()) <= LINEAR_WIDTH and columns.n_rows >= 2 * FOLDS:
         if isinstance(encoder, TableEncoder):
@@ -84,11 +94,11 @@ def sample_and_linear_score(
             plain = encoder.rescaled(limit=None)
         for _ in linear.fit_in_steps(_sampled(blocks, plain, columns, sample), **options):
             pass
-        score = linear.expectation().score
+        model = LinearModel(linear, finished(plain), linear.expectation().score)
     else:
         for _ in _sampled(blocks, plain, columns, sample):
             pass
-    return EncodedSample(columns, sample), score
+    return EncodedSample(columns, sample), model
 
 
 def _sampled(

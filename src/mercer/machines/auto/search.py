@@ -44,17 +44,18 @@ class Stage:
     n_rows: int
     n_trials: int
     best: Trial
-    seconds: float
+    trial_seconds: float
 
 
 @dataclass(frozen=True)
 class Found:
-    """What the search found: the best trial, and how it came to it."""
+    """What the search found: the best trial, and how it came to it since the clock was started."""
 
     best: Trial
     stages: list[Stage]
     plain_error: float
     in_time: bool
+    started: float
 
 
 class Search:
@@ -121,19 +122,31 @@ class Search:
     def run(self) -> Found:
         """Return the best trial."""
         stages: list[Stage] = []
-        start = time.perf_counter()
+        started = time.perf_counter()
         trials, plain = self._first(self._sizes[0])
-        stages.append(self._told(self._sizes[0], trials, start))
+        stages.append(self._told(self._sizes[0], trials, started, 0))
         for number, size in enumerate(self._sizes[1:], 1):
             if self._late():
                 break
-            start = time.perf_counter()
+            start, before = time.perf_counter(), self._n_trials
             # Few rows tell little of a metric: the second stage sees every kernel.
             kept = self._distinct(trials, by_kernel=number == 1)[: SURVIVORS[number - 1]]
             found = [self._grown(trial, size, UPDATES[number]) for trial in kept]
             trials = [trial for trial in found if trial is not None] or trials
-            stages.append(self._told(size, trials, start))
-        return Found(min(trials, key=_error), stages, plain, not self._late())
+            stages.append(self._told(size, trials, start, before))
+        return Found(min(trials, key=_error), stages, plain, not self._late(), started)
+
+    def linear_error(self, X: np.ndarray) -> float:
+        """Return the held-out error of a linear model that learns from the rows of a last stage.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_features)
+            The rows of the sample as a linear model sees them.
+        """
+        places = self._order[: self._n_held + self._sizes[-1]]
+        weights = None if self._weights is None else self._weights[places]
+        return HeldOutData(X[places], self._Y[places], self._n_held, weights).linear_error()
 
     def _first(self, size: int) -> tuple[list[Trial], float]:
         """Return trials of all families and encodings, and of metrics for the promising ones."""
@@ -229,9 +242,10 @@ class Search:
     def _late(self) -> bool:
         return time.perf_counter() > self._deadline
 
-    def _told(self, size: int, trials: list[Trial], start: float) -> Stage:
+    def _told(self, size: int, trials: list[Trial], start: float, before: int) -> Stage:
         best = min(trials, key=_error)
-        stage = Stage(size, self._n_trials, best, time.perf_counter() - start)
+        each = (time.perf_counter() - start) / max(self._n_trials - before, 1)
+        stage = Stage(size, self._n_trials, best, each)
         if self._note is not None:
             self._note(
                 f"{size:,} rows: {type(best.family).__name__}, {best.encoding}, metric "

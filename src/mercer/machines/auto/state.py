@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..._registry import storable
-from ...kernels import Kernel
+from ...kernels import Kernel, Polynomial
 from ...solvers.cost import FOLDS
 from ..report import AS_ASKED, CRITERIA, FitReport, shortened
 from .plan import Method
+from .preparation import LinearModel
 
 
 @storable
@@ -30,13 +31,17 @@ class AutoState:
     kernel, kernel_reason : Kernel, str
         The kernel, and why it is that one.
     method : Method
-        Exact or features.
+        Exact, landmarks, features or linear.
     machine : estimator
         The machine on encoded rows.
     options : dict
         Further arguments of its fit, such as all classes.
     linear_score : float or None
         What a linear model would score.
+    rival : LinearModel or None
+        That model, as long as it may still be chosen.
+    outlook : str
+        What a larger budget would buy.
     approximation_error : float or None
         How far the features are from the kernel.
     repeated_rows : float
@@ -56,7 +61,28 @@ class AutoState:
     linear_score: float | None
     approximation_error: float | None
     repeated_rows: float
+    rival: LinearModel | None = None
+    outlook: str = ""
     report: FitReport | None = None
+
+    def better_of_both(self) -> AutoState:
+        """Return the state of the linear model if it expects no lower score than the kernel."""
+        rival = self.rival
+        if rival is None or self.machine.expectation().score > rival.score:
+            return replace(self, rival=None)
+        return self.as_linear(rival)
+
+    def as_linear(self, rival: LinearModel) -> AutoState:
+        """Return the state of a fitted linear model."""
+        return replace(
+            self,
+            encoder=rival.encoder,
+            kernel=Polynomial(degree=1),
+            method=Method("linear", None, "no kernel does better on held-out rows", 0),
+            machine=rival.machine,
+            approximation_error=None,
+            rival=None,
+        )
 
     def reported(self, task: str, n_columns: int, alpha: Any, seconds: float) -> AutoState:
         """Return the state of a fitted machine with its report.
@@ -100,5 +126,7 @@ class AutoState:
             repeated_rows=self.repeated_rows,
             seconds=seconds,
             memory=self.method.memory,
+            solver=str(getattr(self.machine, "solver_report_", "")),
+            outlook=self.outlook,
         )
         return replace(self, report=report)

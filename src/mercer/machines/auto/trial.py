@@ -12,7 +12,9 @@ from ...engine.symmetric import SymmetricTiles
 from ...kernels import Kernel
 from ...kernels.derivatives import has_slopes, mean_squared_gradients
 from ...kernels.single_precision import float32_matrix, float32_tiles
+from ...solvers import Problem, RidgeStatistics, solve_ridge
 from ...solvers.conjugate_gradients import Iteration
+from ...solvers.dual import kernel_coefficients
 from ...solvers.kernel_system import KernelSystem
 from ...solvers.pivoted_cholesky import pivoted_cholesky
 from ...solvers.semidefinite import root_of
@@ -26,6 +28,8 @@ FLOOR = 1e-3
 #: anything is known, few later on.
 SMALLEST, LARGEST = 1e-7, 30.0
 COARSE, FINE = (1e-2, 1e-1, 1.0, 1e1, 1e2), (10**-0.5, 1.0, 10**0.5)
+#: Rows up to which a few factorisations are faster than iterations.
+DIRECT_ROWS = 2000
 #: Landmarks of the preconditioner, at most, and rows for each of them.
 RANK, ROWS_EACH = 600, 12
 #: When the fit of a trial stops.
@@ -104,9 +108,6 @@ class HeldOutData:
     def fitted(self, trial: Trial, seed: int) -> Trial:
         """Return a trial with the best of some ridge parameters about its own.
 
-        Columns share the products of conjugate gradients: many candidates cost little more than
-        one.
-
         Parameters
         ----------
         trial : Trial
@@ -119,6 +120,47 @@ class HeldOutData:
         unit = clone(trial.family).set_params(lengthscale="median").fitted_to(sample)
         scale = float(unit.get_params(deep=False)["lengthscale"]) * trial.factor
         kernel = clone(trial.family).set_params(lengthscale=scale)
+        factors = COARSE if trial.weights is None and trial.kernel is None else FINE
+        unique = {float(np.clip(trial.alpha * factor, SMALLEST, LARGEST)) for factor in factors}
+        alphas = sorted(unique)
+        solve = self._directly if len(rows) - n_held <= DIRECT_ROWS else self._iteratively
+        alpha, error, coef = solve(kernel, rows, alphas, seed)
+        return replace(trial, alpha=alpha, error=error / self.variance, kernel=kernel, coef=coef)
+
+    def linear_error(self) -> float:
+        """Return the held-out error of a linear model."""
+        X, n_held = np.asarray(self.X, dtype=float), self.n_held
+        statistics = RidgeStatistics(X.shape[1], self.Y.shape[1])
+        weights = None if self.weights is None else self.weights[n_held:]
+        statistics.add(X[n_held:], self.Y[n_held:], weights)
+        solution = solve_ridge(statistics, Problem())
+        return self._error(X[:n_held] @ solution.coef + solution.intercept) / self.variance
+
+    def _error(self, predicted: np.ndarray) -> float:
+        """Return the mean squared error of predictions for the held-out rows."""
+        squares = ((predicted - self.Y[: self.n_held]) ** 2).mean(axis=1)
+        own = None if self.weights is None else self.weights[: self.n_held]
+        return float(np.average(squares, weights=own))
+
+    def _directly(
+        self, kernel: Kernel, rows: np.ndarray, alphas: list[float], seed: int
+    ) -> tuple[float, float, np.ndarray]:
+        """Return the best alpha, its held-out error and its coefficients, by factorisations."""
+        held, learning = rows[: self.n_held], rows[self.n_held :]
+        weights = None if self.weights is None else self.weights[self.n_held :]
+        K = float32_matrix(kernel, learning).astype(float)
+        seen = float32_matrix(kernel, held, learning)
+        found = kernel_coefficients(K, self.Y[self.n_held :], alphas, weights)
+        errors = [
+            self._error(seen @ coef.astype(np.float32) + constant) for coef, constant in found
+        ]
+        best = int(np.argmin(errors))
+        return alphas[best], errors[best], found[best][0]
+
+    def _iteratively(
+        self, kernel: Kernel, rows: np.ndarray, alphas: list[float], seed: int
+    ) -> tuple[float, float, np.ndarray]:
+        """Return the same by conjugate gradients; columns of all alphas share the products."""
         low_rank = pivoted_cholesky(
             lambda at: float32_matrix(kernel, rows, rows[at]),
             np.asarray(kernel.diag(rows), dtype=float),
@@ -126,17 +168,9 @@ class HeldOutData:
             np.random.default_rng(seed),
         )
         matrix = SymmetricTiles(float32_tiles(kernel, rows), len(rows), matrix_memory())
-        system = KernelSystem(matrix, low_rank, self.Y, self.weights, n_held)
-        factors = COARSE if trial.weights is None and trial.kernel is None else FINE
-        alphas = {float(np.clip(trial.alpha * factor, SMALLEST, LARGEST)) for factor in factors}
-        best = min(system.solve(sorted(alphas), ITERATION), key=lambda one: min(one.errors))
-        return replace(
-            trial,
-            alpha=best.alpha,
-            error=min(best.errors) / self.variance,
-            kernel=kernel,
-            coef=best.coef[n_held:],
-        )
+        system = KernelSystem(matrix, low_rank, self.Y, self.weights, self.n_held)
+        best = min(system.solve(alphas, ITERATION), key=lambda one: min(one.errors))
+        return best.alpha, min(best.errors), best.coef[self.n_held :]
 
     def updated(
         self, trial: Trial, matrix: bool, power: float, generator: np.random.Generator
