@@ -74,7 +74,7 @@ class Iterate:
     alpha : float
         The ridge parameter.
     X : array of shape (n, n_columns)
-        The iterate: the last one, or the one with the smallest held-out error.
+        The iterate with the smallest held-out error or, without one, the smallest residual.
     seen : array of shape (n_held_out, n_columns)
         Its predictions for held-out rows.
     residual : float
@@ -140,14 +140,19 @@ class _Columns:
         """Return the largest relative residual, as carried along."""
         return float(to_numpy(self.xp.max(self._norms(self.R) / self.norms)))
 
-    def keep(self, error: float | None) -> None:
-        """Keep this iterate, if no other has a held-out error that is smaller by a margin."""
-        record = self.record
+    def keep(self, error: float | None, always: bool = False) -> None:
+        """Keep this iterate, if no other has a smaller held-out error, by a margin, or residual.
+
+        Where rounding has the word, residuals grow again, and with them the error.
+        """
+        record, residual = self.record, self.residual()
         if error is not None:
             record.errors.append(error)
             if error > (1 + SETTLED) * min(record.errors):
                 return
-        record.X, record.seen, record.residual = self.X, self.seen, self.residual()
+        elif residual > record.residual and not always:
+            return
+        record.X, record.seen, record.residual = self.X, self.seen, residual
         record.best_iteration = record.n_iterations
 
 
@@ -229,7 +234,7 @@ class _Solver:
                     one.X = start
                 self._replace(systems)
                 for one in systems:
-                    one.keep(self._error(one))
+                    one.keep(self._error(one), always=True)
                 live = [one for one in systems if one.residual() > self._iteration.tolerance]
                 for one in systems:
                     one.record.stopped = "residual"
@@ -287,7 +292,7 @@ class _Solver:
         self._replace(systems)
         for one, (carried, last) in zip(systems, before, strict=True):
             true = one.residual()
-            one.keep(None)
+            one.keep(None, always=True)
             if true > max(self._iteration.tolerance, NEAR * carried):
                 if true > last / 2:
                     one.record.stopped = "rounding"

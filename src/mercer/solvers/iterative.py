@@ -1,7 +1,7 @@
 """Kernel ridge regression by conjugate gradients: all rows, or landmarks, as centres.
 
 A part of the rows is held out while candidates for alpha are solved together, until the error on
-them no longer falls; then the best one is solved with all rows.
+them no longer falls; then the best one is solved with all rows, if that part is worth it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,18 @@ from .problem import Problem, Solution
 from .row_systems import AllRows, IterativeOptions, LandmarkRows
 
 #: The share of rows that are held out, and how many at most.
-SHARE, MOST_HELD_OUT = 0.1, 4000
+SHARE, MOST_HELD_OUT = 0.1, 1000
+#: Held-out rows are learnt from at last if they are more than this share: fewer are not worth
+#: about as many iterations again.
+WORTH_LEARNING = 0.03
 #: Rows of a sample on which a grid of ridge parameters is narrowed down.
 SAMPLE_ROWS = 2000
 #: Candidates that are solved at once.
 FEW = 5
+#: The solution of all rows may have so many times the residual of that of most rows.
+FAR = 10.0
+#: The smallest ridge parameter that is tried unasked, over the rounding errors of float32 tiles.
+ROUNDING = 0.3
 #: Iterations of the candidates, at most.
 MOST_ITERATIONS = 200
 #: Residual at which candidates count as solved, whatever the error on held-out rows does.
@@ -59,6 +66,8 @@ class IterativeFit:
         Why iterations stopped, while rows were held out or, with a tolerance, at the end.
     kept_bytes, kept_share : int, float
         The kernel matrix that was kept in memory, and its share of the whole.
+    rows_share : float
+        The share of the rows that the coefficients were learnt from.
     """
 
     solution: Solution
@@ -71,12 +80,14 @@ class IterativeFit:
     stopped: str
     kept_bytes: int
     kept_share: float
+    rows_share: float = 1.0
 
     def described(self) -> str:
         """Return a sentence on what was done."""
         whole = "kernel matrix" if self.centres is None else "kernel with the centres"
+        rows = "" if self.rows_share == 1 else f" on {self.rows_share:.1%} of the rows"
         return (
-            f"conjugate gradients, {self.iterations} iterations to a residual of "
+            f"conjugate gradients{rows}, {self.iterations} iterations to a residual of "
             f"{self.residual:.1g} (stopped by {self.stopped}), {self.kept_share:.0%} of the "
             f"{whole} kept in {self.kept_bytes / 1e9:.2g} GB"
         )
@@ -136,12 +147,14 @@ def solve_kernel_rows(
     variance = np.maximum(values.var(axis=0), 1e-300)
     best = int(np.argmin([(error / variance).sum() for error in errors]))
     chosen = found[best]
-    last = system.whole(chosen)
-    stopped = last.stopped if options.tolerance is not None else chosen.stopped
-    if last.stopped in ("time", "interrupted"):
-        stopped = last.stopped
-        if last.residual > 2 * chosen.residual:
-            last = chosen
+    last, share, stopped = chosen, 1 - n_held / n, chosen.stopped
+    if chosen.stopped != "interrupted" and (options.tolerance or n_held > WORTH_LEARNING * n):
+        whole = system.whole(chosen)
+        if options.tolerance is not None or whole.stopped in ("time", "interrupted"):
+            stopped = whole.stopped
+        # Far from the solution of all rows, that of most of them is the better one.
+        if options.tolerance is not None or whole.residual <= FAR * chosen.residual:
+            last, share = whole, 1.0
     posterior = system.posterior(chosen.alpha)
     places, new = order[:n_held], system.unseen(n_held)
     form = posterior.form(
@@ -172,12 +185,26 @@ def solve_kernel_rows(
         places,
         chosen.held_out,
         posterior.at(system.places(order)),
-        chosen.n_iterations + last.n_iterations,
+        chosen.n_iterations + (0 if last is chosen else last.n_iterations),
         last.residual,
         stopped,
         system.kept_bytes,
         system.kept_share,
+        share,
     )
+
+
+def smallest_alpha(n_rows: int) -> float:
+    """Return the ridge parameter below which float32 tiles of a kernel with k(x, x) = 1 mislead.
+
+    Rounding errors of n² entries perturb eigenvalues by √n times one of them.
+
+    Examples
+    --------
+    >>> round(smallest_alpha(10_000), 8)
+    3.58e-06
+    """
+    return float(ROUNDING * np.finfo(np.float32).eps * n_rows**0.5)
 
 
 def _calibrated(residuals: np.ndarray, form: np.ndarray) -> np.ndarray:

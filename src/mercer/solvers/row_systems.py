@@ -22,6 +22,9 @@ from .pivoted_cholesky import LowRank, pivoted_cholesky
 
 #: Columns of the preconditioner, at most, and rows for each of them.
 RANK, ROWS_EACH = 1500, 12
+#: Iterations of the solve with all rows over those of the choice, at most: the rows that were held
+#: out begin without coefficients, which takes more iterations than it saves.
+LONGER = 2
 #: Iterations of a solve to a given residual, at most.
 MOST_TO_RESIDUAL = 1000
 #: Below this tolerance float32 tiles cannot help, and float64 ones take their place.
@@ -209,4 +212,5 @@ def _last_iteration(chosen: IterativeSolution, options: IterativeOptions) -> Ite
     """Return when the solve with all rows stops: as near to the solution as the choice was."""
     if options.tolerance is not None:
         return Iteration(options.tolerance, MOST_TO_RESIDUAL, options.deadline)
-    return Iteration(max(chosen.residual, 1e-6), max(10, chosen.n_iterations), options.deadline)
+    most = max(10, LONGER * chosen.n_iterations)
+    return Iteration(max(chosen.residual, 1e-6), most, options.deadline)

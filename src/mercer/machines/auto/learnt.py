@@ -13,6 +13,7 @@ from ..._registry import storable
 from ...engine.config import matrix_memory
 from ...kernels import Kernel, Laplace, Matern, PoweredExponential, ProductLaplace
 from ...solvers.cost import EXACT_ROWS, FOLDS
+from ...solvers.iterative import smallest_alpha
 from ..feature_learning.weights import Weights
 from .pilot import UNCLIPPED, EncodedSample
 from .plan import choose_centres
@@ -144,7 +145,8 @@ def learnt_state(
         encoder = ReweightedEncoder(encoder, best.weights)
     alpha, n_rows = front_door.alpha, sample.columns.n_rows
     if alpha is None:
-        alpha = [best.alpha * factor for factor in ALPHA_FACTORS]
+        least = smallest_alpha(n_rows)
+        alpha = sorted({max(best.alpha * factor, least) for factor in ALPHA_FACTORS})
     method = choose_centres(n_rows, _share_of_time(found, deadline, n_rows))
     direct = method.name == "exact" and n_rows <= EXACT_ROWS
     state = AutoState(

@@ -28,13 +28,15 @@ MOST_TARGETS = 8
 #: Held-out rows, as a share of all and at most.
 SHARE, MOST_HELD_OUT = 0.2, 4000
 #: Candidates that a stage hands to the next, and updates of the metric in each stage.
-SURVIVORS, UPDATES = (4, 2, 1), (3, 6, 6)
+SURVIVORS, UPDATES = (4, 2, 1), (3, 4, 4)
+#: The share of the error that an update of the metric must leave behind to count as a gain.
+WORTH = 0.995
 #: Combinations of kernel and encoding for which a metric is learnt in the first stage.
 PROMISING = 5
 #: Kinds of metrics: whether it is a matrix, and the power of the mean squared gradients.
 KINDS = ((False, 0.5), (False, 1.0), (True, 0.5), (True, 1.0))
 #: Factors of the lengthscale, and the gain that is worth a step.
-FACTORS, GAIN = (2.0**-6, 2.0**4), 0.002
+FACTORS, GAIN = (2.0**-6, 2.0**8), 0.002
 
 
 @dataclass(frozen=True)
@@ -170,18 +172,22 @@ class Search:
             return None
         again = self._fit(replace(trial, kernel=None, coef=None), size)
         tried = [again]
-        # What few rows could not teach, more may.
-        metric = trial.weights
+        last = size == self._sizes[-1]
         for matrix, power in KINDS:
-            if metric is None or metric.matrix == matrix:
+            # What few rows could not teach, more may; the last stage only refines.
+            same = trial.weights is not None and trial.weights.matrix == matrix
+            if trial.weights is None or (same and (power == trial.power or not last)):
                 tried += self._learnt(again, size, n_updates, matrix, power)
         return self._scaled(min(tried, key=_error), size, (2.0**0.5,))
 
     def _learnt(
         self, trial: Trial, size: int, n_updates: int, matrix: bool, power: float
     ) -> list[Trial]:
-        """Return trials with a metric that is updated again and again while it helps."""
-        found, last, best, idle = [], trial, trial.error, 0
+        """Return trials with a metric that is updated again and again while it helps.
+
+        A metric that drops columns makes rows nearer to each other: the lengthscale goes along.
+        """
+        found, last, best, idle, step = [], trial, trial.error, 0, 2.0
         for _ in range(n_updates):
             if self._late():
                 break
@@ -190,9 +196,14 @@ class Search:
             if fresh is None:
                 break
             last = self._fit(fresh, size)
+            moved = self._moved(last, step, size)
+            if moved.error < last.error:
+                last = moved
+            else:
+                step = 1 / step
             found.append(last)
             # A metric may need a second update before it helps.
-            idle = idle + 1 if last.error > 0.99 * best else 0
+            idle = idle + 1 if last.error > WORTH * best else 0
             best = min(best, last.error)
             if idle == 2:
                 break
@@ -205,15 +216,18 @@ class Search:
         best = trial if np.isfinite(trial.error) and trial.kernel else self._fit(trial, size)
         for step in steps:
             for direction in (step, 1 / step):
-                moved = False
-                while FACTORS[0] <= best.factor * direction <= FACTORS[1] and not self._late():
-                    other = self._fit(replace(best, factor=best.factor * direction), size)
-                    if other.error > (1 - GAIN) * best.error:
-                        break
-                    best, moved = other, True
-                if moved:
+                before = best
+                while (other := self._moved(best, direction, size)).error < (1 - GAIN) * best.error:
+                    best = other
+                if best is not before:
                     break
         return best
+
+    def _moved(self, trial: Trial, step: float, size: int) -> Trial:
+        """Return the trial with another lengthscale, if that is in range."""
+        if self._late() or not FACTORS[0] <= trial.factor * step <= FACTORS[1]:
+            return trial
+        return self._fit(replace(trial, factor=trial.factor * step), size)
 
     def _fit(self, trial: Trial, size: int) -> Trial:
         self._n_trials += 1
