@@ -92,14 +92,15 @@ def test_kept_and_recomputed_tiles_give_the_same_product(n_columns, dtype):
         assert np.all(np.abs(other - products[0]) <= bound)
 
 
-@pytest.mark.parametrize("room", [0, 2_000_000, 10**9])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("room", [0, 2_500_000, 10**9])
 @pytest.mark.parametrize("n_columns", [1, 3])
-def test_product_does_not_depend_on_the_number_of_threads(room, n_columns):
+def test_product_does_not_depend_on_the_number_of_threads(room, n_columns, dtype):
     A, V = real_numbers(1100, n_columns)
     products = []
     for n_jobs in (1, 2, 5):
         with mercer.config(n_jobs=n_jobs):
-            tiles = SymmetricTiles(Tiles(A), 1100, room=room)
+            tiles = SymmetricTiles(Tiles(A), 1100, room=room, dtype=dtype)
             products += [tiles.product(V), tiles.product(V)]
     for other in products[1:]:
         assert np.array_equal(other, products[0])

@@ -44,8 +44,8 @@ def iterative(alpha=0.1, **parameters):
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("kernel", [KERNEL, Gaussian("median")], ids=["laplace", "gaussian"])
 def test_predictions_are_those_of_the_direct_solver(tol, allowed, intercept, kernel):
-    X, y = data()
-    new, weights = data(50, seed=1)[0], np.random.default_rng(2).uniform(0.2, 3.0, 400)
+    X, y = data(200)
+    new, weights = data(50, seed=1)[0], np.random.default_rng(2).uniform(0.2, 3.0, 200)
     model = KernelRidge(kernel, alpha=0.1, fit_intercept=intercept, solver="iterative", tol=tol)
     Y = np.column_stack([y, -2 * X[:, 0], np.abs(X[:, 1])])
     for targets in (y, Y):

@@ -130,6 +130,13 @@ def test_what_is_left_is_that_of_pivots_drawn_one_by_one(rank):
     assert abs(ours.mean() - theirs.mean()) <= 5 * standard_error
 
 
+def test_pivots_are_drawn_where_most_is_missing():
+    K = np.diag(1.0 / np.arange(1, 101) ** 2)
+    left = np.mean([factorised(K, 20, seed).missing.sum() for seed in range(30)])
+    # Of pivots that are drawn alike four fifths would be left.
+    assert left < 0.1 * np.trace(K)
+
+
 def test_columns_in_float32_give_a_factor_to_their_rounding():
     X = np.random.default_rng(0).uniform(size=(200, 2))
     K = np.asarray(Laplace(1.0)(X))

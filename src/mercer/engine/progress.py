@@ -35,6 +35,8 @@ class Progress:
 
     def __init__(self, label: str, total: int) -> None:
         self.label = label
+        #: What else there is to tell, such as a residual; shown behind the label.
+        self.detail = ""
         self.total = total
         self.done = 0
         self._lock = threading.Lock()
@@ -77,10 +79,10 @@ class Progress:
             return
         self._told = self.done
         if isinstance(self._outer, Stage):
-            self._outer.count(self.done, self.total)
+            self._outer.count(self.done, self.total, self.detail)
         elif self._callback is not None:
             if self._stage() is None:
-                self._callback(self.done, self.total, self.label)
+                self._callback(self.done, self.total, self.label + self.detail)
         else:
             self.remind()
 
@@ -89,7 +91,7 @@ class Progress:
         if self._outer is not None:
             self._outer.remind()
         elif self._bar is not None:
-            self._bar.show(self.label, self.done, self.total)
+            self._bar.show(self.label + self.detail, self.done, self.total)
 
     def _stage(self) -> Stage | None:
         """Return the stage that this is a part of, however deep."""
@@ -192,6 +194,7 @@ class Stage:
     ) -> None:
         self.label = label
         self.result = ""
+        self.detail = ""
         self._bar = bar
         self._callback = callback
         self._outer = outer
@@ -201,16 +204,16 @@ class Stage:
         """Say the result of the stage in a few words, for the line of ``verbose``."""
         self.result = text
 
-    def count(self, done: int, total: int) -> None:
-        """Tell and show how much of the work inside is done."""
-        self._counts = (done, total)
+    def count(self, done: int, total: int, detail: str = "") -> None:
+        """Tell and show how much of the work inside is done, and a detail of it."""
+        self._counts, self.detail = (done, total), detail
         self.tell(done, total)
         self.remind()
 
     def tell(self, done: int, total: int) -> None:
         """Tell the callback which share of the stage is done."""
         if self._callback is not None:
-            self._callback(done, total, self.label)
+            self._callback(done, total, self.label + self.detail)
 
     def remind(self) -> None:
         """Show again what is known, for a bar whose time to appear has come meanwhile."""
@@ -219,7 +222,9 @@ class Stage:
         elif self._bar is not None:
             done, total = self._counts
             # A stage that has counted nothing yet has no share that is done: the bar pulses.
-            self._bar.show(self.label, done, None if total == 1 and done == 0 else total)
+            self._bar.show(
+                self.label + self.detail, done, None if total == 1 and done == 0 else total
+            )
 
 
 _around: ContextVar[Progress | Stage | None] = ContextVar("mercer progress", default=None)

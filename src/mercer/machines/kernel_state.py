@@ -11,10 +11,11 @@ import numpy as np
 from .._array import to_numpy
 from .._registry import storable
 from .._sklearn import check_rows
+from ..engine.progress import Progress
 from ..engine.streams import as_weights, from_stream, learning_rows, sliced
 from ..kernels import Kernel
 from ..solvers import DualPosterior, Problem, Solution, solve_kernel
-from ..solvers.iterative import solve_kernel_rows
+from ..solvers.iterative import MOST_ITERATIONS, solve_kernel_rows
 from ..solvers.low_rank_posterior import LowRankPosterior
 from ..solvers.row_systems import IterativeOptions
 from .calibration import HeldOut
@@ -66,7 +67,15 @@ class KernelState:
 
     def learn_iteratively(self, Y: np.ndarray, problem: Problem, options: IterativeOptions) -> None:
         """Solve by conjugate gradients; rows that are no centres are forgotten."""
-        fit = solve_kernel_rows(self.kernel, self.rows, Y, problem, self.weights, options)
+        with Progress("conjugate gradients", MOST_ITERATIONS) as progress:
+
+            def note(n_iterations: int, residual: float) -> None:
+                progress.detail = f", residual {residual:.0e}"
+                progress.advance(1)
+                progress.show()
+
+            options = replace(options, note=note)
+            fit = solve_kernel_rows(self.kernel, self.rows, Y, problem, self.weights, options)
         self.intercept, at = problem.intercept, fit.places
         self.solution, self._low_rank, self.how = fit.solution, fit.posterior, fit.described()
         ones = np.ones(len(at))

@@ -7,7 +7,8 @@ rows, and what survives starts the next stage with its metric, lengthscale and r
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -119,14 +120,36 @@ class Search:
         cost = (1 + wide / COLUMNS + self._Y.shape[1] / TARGETS) ** 0.5
         self._sizes = sorted({min(int(size / cost), most) for size in STAGES[effort]})
         self._data: dict[tuple[str, int], HeldOutData] = {}
-        self._n_trials = 0
+        self._n_trials, self._plain = 0, np.inf
+        #: The rows and the best trial of the last stage that has one.
+        self._best: tuple[int, Trial] | None = None
 
     def run(self) -> Found:
-        """Return the best trial."""
-        stages: list[Stage] = []
+        """Return the best trial; an interruption from the keyboard ends the search early."""
         started = time.perf_counter()
-        trials, plain = self._first(self._sizes[0])
-        stages.append(self._told(self._sizes[0], trials, started, 0))
+        stages: list[Stage] = []
+        try:
+            # What was yielded before an interruption stays in the list.
+            stages.extend(self._run(started))
+        except KeyboardInterrupt:
+            if self._best is None:
+                raise
+            size, best = self._best
+            stages.append(self._told(size, [best], started, 0))
+            warnings.warn(
+                f"Interrupted; the search ends with the best of {self._n_trials} trials, and the "
+                "model is solved with it (interrupt again to stop that, too).",
+                UserWarning,
+                stacklevel=2,
+            )
+            return Found(best, stages, self._plain, False, started)
+        best = stages[-1].best
+        return Found(best, stages, self._plain, not self._late(), started)
+
+    def _run(self, started: float) -> Iterator[Stage]:
+        """Yield the stages, one after the other."""
+        trials = self._first(self._sizes[0])
+        yield self._told(self._sizes[0], trials, started, 0)
         for number, size in enumerate(self._sizes[1:], 1):
             if self._late():
                 break
@@ -135,8 +158,7 @@ class Search:
             kept = self._distinct(trials, by_kernel=number == 1)[: SURVIVORS[number - 1]]
             found = [self._grown(trial, size, UPDATES[number]) for trial in kept]
             trials = [trial for trial in found if trial is not None] or trials
-            stages.append(self._told(size, trials, start, before))
-        return Found(min(trials, key=_error), stages, plain, not self._late(), started)
+            yield self._told(size, trials, start, before)
 
     def linear_error(self, X: np.ndarray) -> float:
         """Return the held-out error of a linear model that learns from the rows of a last stage.
@@ -150,7 +172,7 @@ class Search:
         weights = None if self._weights is None else self._weights[places]
         return HeldOutData(X[places], self._Y[places], self._n_held, weights).linear_error()
 
-    def _first(self, size: int) -> tuple[list[Trial], float]:
+    def _first(self, size: int) -> list[Trial]:
         """Return trials of all families and encodings, and of metrics for the promising ones."""
         plain: list[Trial] = []
         for encoding in self._encodings:
@@ -159,12 +181,12 @@ class Search:
                     break
                 plain.append(self._scaled(Trial(family, encoding), size, (2.0,)))
         plain.sort(key=_error)
-        trials = list(plain)
+        trials, self._plain = list(plain), plain[0].error
         for one in plain[:PROMISING]:
             for matrix, power in KINDS:
                 if not self._late():
                     trials += self._learnt(one, size, UPDATES[0], matrix, power)
-        return sorted(trials, key=_error), plain[0].error
+        return sorted(trials, key=_error)
 
     def _grown(self, trial: Trial, size: int, n_updates: int) -> Trial | None:
         """Return the best of a trial on more rows, its metric updated there."""
@@ -231,7 +253,10 @@ class Search:
 
     def _fit(self, trial: Trial, size: int) -> Trial:
         self._n_trials += 1
-        return self._at(trial.encoding, size).fitted(trial, self._seed)
+        found = self._at(trial.encoding, size).fitted(trial, self._seed)
+        if self._best is None or size > self._best[0] or found.error < self._best[1].error:
+            self._best = size, found
+        return found
 
     def _at(self, encoding: str, size: int) -> HeldOutData:
         """Return the held-out rows and some learning rows in an encoding."""

@@ -26,12 +26,15 @@ from ..targets import LabelTargets, Targets
 from .batches import PROBED, fresh_blocks, landmark_rows, probed, repeated
 from .choices import Choices, choose_alphas, choose_kernel, choose_solver
 from .data import Rows, Scales, Standardized, dense_block, scales_of, size_of
+from .iterative_step import IterativeStep
 from .loop import Iterate, iterate, learnt_from_all
 from .report import NAMED, LearnerReport
 from .state import LearnerState, LearntAttributes
 from .steps import ExactStep, Fit, FourierStep, NystromStep, Step
 from .weights import Rule, Weights
 
+#: How an error is measured, by solver.
+EXPECTED_BY = {"exact": "leave-one-out", "iterative": "held-out rows"}
 #: Rows from which on some can be held out.
 ENOUGH_ROWS = 50
 
@@ -42,7 +45,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "n_iterations": [Interval(Integral, 0, None, closed="left"), None],
     "alpha": ALPHA,
     "negative": [StrOptions({"clip", "shift"})],
-    "solver": [StrOptions({"auto", "exact", "features", "nystrom"})],
+    "solver": [StrOptions({"auto", "exact", "iterative", "features", "nystrom"})],
     "n_components": [Interval(Integral, 1, None, closed="left")],
     "fresh": ["boolean"],
     "batch_size": [Interval(Integral, 2, None, closed="left"), None],
@@ -196,7 +199,7 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
             self.feature_names_in_ = names
         probe = scales.rows(probed(sample, fit.n_components))
         score, scale = self._expected(best.result, targets, scales)
-        how = "leave-one-out" if about.solver == "exact" else "generalised cross-validation"
+        how = EXPECTED_BY.get(about.solver, "generalised cross-validation")
         report = LearnerReport(
             n_rows=whole.n_rows,
             n_columns=self.n_features_in_,
@@ -287,6 +290,8 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         solver, size, reason = choose_solver(self.solver, self.n_components, data.n_rows, kernel)
         alphas, how = choose_alphas(self.alpha, kernel, scales, solver)
         about = Choices(kernel, why, solver, reason, how)
+        if solver == "iterative":
+            return IterativeStep(kernel, alphas, seed, getattr(self, "mixing", 0.0) > 0), about
         if size is None or solver == "exact":
             return ExactStep(kernel, alphas), about
         if solver == "features":

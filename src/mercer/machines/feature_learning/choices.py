@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._sklearn import checked
-from ...engine.config import settings
+from ...engine.config import matrix_memory, settings
 from ...kernels import Gaussian, Kernel, Laplace
 from ...kernels.derivatives import has_slopes
 from ...solvers.cost import EXACT_ROWS, STEP_EXACT_COPIES, STEP_SUMS_COPIES
@@ -15,6 +15,8 @@ from ..estimator import checked_alpha
 from ..report import AS_ASKED, CRITERIA
 from .data import Scales
 
+#: Rows up to which every iteration may take all of them as centres.
+ITERATIVE_ROWS = 20_000
 #: Candidates for the ridge parameter, for kernels that are 1 at distance 0. A larger one would
 #: smooth away the traces of columns that only interact, as long as nothing else is learnt.
 ALPHAS = np.logspace(-6, 0, 7)
@@ -79,10 +81,10 @@ def choose_alphas(
         The kernel; its value at a typical row is the unit.
     scales : Scales
         Of the rows.
-    solver : {"exact", "features", "nystrom"}
+    solver : {"exact", "iterative", "features", "nystrom"}
         By which solver it is chosen.
     """
-    how = CRITERIA["loo" if solver == "exact" else "gcv"]
+    how = CRITERIA[{"exact": "loo", "iterative": "held_out"}.get(solver, "gcv")]
     if alpha is not None:
         given = np.atleast_1d(checked_alpha(alpha)).astype(float)
         return given, AS_ASKED if len(given) == 1 else f"{how} over your {len(given)} candidates"
@@ -98,7 +100,7 @@ def choose_solver(
 
     Parameters
     ----------
-    solver : {"auto", "exact", "features", "nystrom"}
+    solver : {"auto", "exact", "iterative", "features", "nystrom"}
         What was asked for.
     n_components : int
         Features or landmarks that were asked for.
@@ -122,6 +124,8 @@ def choose_solver(
         return "exact", None, f"{n_rows:,} rows have an affordable kernel matrix"
     if n_rows <= size:
         return "exact", None, f"{n_rows:,} rows cost no more than as many features"
+    if EXACT_ROWS < n_rows <= ITERATIVE_ROWS and 2 * n_rows**2 <= matrix_memory():
+        return "iterative", None, f"{n_rows:,} rows are too many to decompose their kernel matrix"
     why = f"{n_rows:,} rows are more than {EXACT_ROWS:,}"
     if n_rows <= EXACT_ROWS:
         why = f"the kernel matrix of {n_rows:,} rows does not fit the memory budget"

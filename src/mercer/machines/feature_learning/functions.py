@@ -11,6 +11,7 @@ from ...features import RandomFourier
 from ...kernels import Kernel
 from ...solvers import DualPosterior, Moments, Posterior, Solution
 from ...solvers.landmarks import LandmarkRoot
+from ...solvers.low_rank_posterior import LowRankPosterior
 
 
 class Function(Protocol):
@@ -62,13 +63,20 @@ class KernelFunctions:
         Their weights.
     solution : Solution
         Their coefficients, the constants, alpha and the noise.
+    posterior : LowRankPosterior, default=None
+        Of an iterative solver; ``None`` means the exact one, made when it is asked for.
     """
 
     def __init__(
-        self, kernel: Kernel, rows: np.ndarray, weights: np.ndarray | None, solution: Solution
+        self,
+        kernel: Kernel,
+        rows: np.ndarray,
+        weights: np.ndarray | None,
+        solution: Solution,
+        posterior: LowRankPosterior | None = None,
     ) -> None:
         self._kernel, self._rows, self._weights = kernel, rows, weights
-        self._solution = solution
+        self._solution, self._posterior = solution, posterior
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         """Return predictions for reweighted rows."""
@@ -77,8 +85,11 @@ class KernelFunctions:
 
     def variances(self, X: np.ndarray) -> np.ndarray:
         """Return the variances of new observations."""
-        solution, K = self._solution, self._kernel(self._rows)
-        posterior = DualPosterior(K, self._weights, float(solution.alpha[0]), intercept=True)
+        solution = self._solution
+        posterior: DualPosterior | LowRankPosterior | None = self._posterior
+        if posterior is None:
+            K, alpha = self._kernel(self._rows), float(solution.alpha[0])
+            posterior = DualPosterior(K, self._weights, alpha, intercept=True)
         form = posterior.quadratic(self._kernel(X, self._rows), self._kernel.diag(X))
         return np.asarray((1 + form)[:, None] * solution.noise)
 

@@ -75,10 +75,11 @@ class IRKMRegressor(_Columns, Regression, FeatureLearner):
     negative : {"clip", "shift"}, default="clip"
         What becomes of negative derivatives: they are set to zero, or all are shifted so that
         the smallest is zero.
-    solver : {"auto", "exact", "features", "nystrom"}, default="auto"
-        The kernel matrix of all rows; random Fourier features of a Gaussian kernel; or the
-        kernel functions of some rows. ``"auto"`` is exact for up to about 3,400 rows, then features
-        for the Gaussian kernel and Nyström for others.
+    solver : {"auto", "exact", "iterative", "features", "nystrom"}, default="auto"
+        The kernel matrix of all rows, decomposed or by conjugate gradients; random Fourier
+        features of a Gaussian kernel; or the kernel functions of some rows. ``"auto"`` is exact
+        for up to about 3,400 rows, iterative up to 20,000 where memory allows half of the float32
+        kernel matrix, then features for the Gaussian kernel and Nyström for others.
     n_components : int, default=2048
         Features, or landmarks.
     fresh : bool, default=False

@@ -11,6 +11,7 @@ from ..report import Report, three_digits
 NAMED = 5
 SOLVERS = {
     "exact": "the kernel matrix of all rows",
+    "iterative": "all rows as centres, by conjugate gradients",
     "features": "{:,} random Fourier features",
     "nystrom": "the kernel functions of {:,} rows",
 }
@@ -29,7 +30,7 @@ class LearnerReport(Report):
         The kernel, with its numbers.
     kernel_reason : str
         Why it is that one.
-    solver : {"exact", "features", "nystrom"}
+    solver : {"exact", "iterative", "features", "nystrom"}
         How it was solved.
     solver_reason : str
         Why so.
