@@ -10,6 +10,7 @@ from ..options import out_option
 from ..report import publish
 from . import (
     arccosine,
+    exact_kernels,
     feature_learning,
     large_ridge,
     ntk,
@@ -30,11 +31,12 @@ BENCHMARKS = {
     "zonal": zonal.run,
     "ridge": ridge.run,
     "large_ridge": large_ridge.run,
+    "exact_kernels": exact_kernels.run,
     "stream": stream.run,
     "feature_learning": feature_learning.run,
 }
 #: Too slow for the quick set; run when it is named.
-SLOW = {"ridge", "large_ridge", "stream", "feature_learning"}
+SLOW = {"ridge", "large_ridge", "exact_kernels", "stream", "feature_learning"}
 
 
 @click.command()

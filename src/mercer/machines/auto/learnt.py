@@ -33,8 +33,9 @@ SAMPLE_ROWS = {"quick": 3000, "default": 12_000, "thorough": 20_000}
 SEARCH_SHARE = 0.5
 #: A gain of the last stage below which a longer search is not worth it.
 SMALL_GAIN = 0.03
-#: Factors about the ridge parameter of the search that are tried again with all rows.
-ALPHA_FACTORS = (0.1, 10**-0.5, 1.0, 10**0.5)
+#: Factors of the ridge parameter of the search that are tried with all rows: more rows want a
+#: smaller one, if another one at all.
+ALPHA_FACTORS = (10**-0.5, 1.0)
 
 
 @storable
