@@ -32,6 +32,7 @@ EXAMPLES = {
     "kernels_in_sklearn": "20_kernels/plot_kernels_in_sklearn.py",
     "ridge_one_pass": "30_machines/plot_ridge_one_pass.py",
     "exact_kernel": "30_machines/plot_exact_kernel.py",
+    "all_rows": "30_machines/plot_all_rows.py",
     "front_door": "30_machines/plot_front_door.py",
     "feature_learning": "30_machines/plot_feature_learning.py",
 }

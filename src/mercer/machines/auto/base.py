@@ -227,7 +227,9 @@ class KernelMachine(Machine):
         with job.stage("search") as stage:
             ridge, options = self._ridge(targets, selection=FOLDS)
             size = SAMPLE_ROWS[self.effort] if learns else PILOT_ROWS
-            sample, linear = sample_and_linear_model(first, columns, clone(ridge), options, size)
+            sample, linear = sample_and_linear_model(
+                first, columns, clone(ridge), options, size, learns
+            )
             if learns:
                 labels = targets.encode(sample.y)
                 Y, weights = targets.expand(labels), sample.weights

@@ -39,8 +39,8 @@ class KernelRegressor(Regression, KernelMachine):
         What turns the table into numbers, block by block; ``None`` means a
         :class:`TableEncoder` whose scaling is chosen with the kernel.
     effort : {"quick", "default", "thorough"}, default="default"
-        How much is searched for tables of 2,000 to 100,000 rows:
-        kernels, metrics and encodings are compared on samples of up to 2,000, 8,000 or 16,000 rows.
+        How much is searched for tables of 2,000 to a million rows:
+        kernels, metrics and encodings are compared on samples of up to 2,500, 9,000 or 16,000 rows.
     time_limit : float or None, default=None
         Seconds after which the search stops, and iterations of the solver too.
     verbose : int, default=0
@@ -134,8 +134,8 @@ class KernelClassifier(Classification, KernelMachine):
         What turns the table into numbers, block by block; ``None`` means a
         :class:`TableEncoder` whose scaling is chosen with the kernel.
     effort : {"quick", "default", "thorough"}, default="default"
-        How much is searched for tables of 2,000 to 100,000 rows:
-        kernels, metrics and encodings are compared on samples of up to 2,000, 8,000 or 16,000 rows.
+        How much is searched for tables of 2,000 to a million rows:
+        kernels, metrics and encodings are compared on samples of up to 2,500, 9,000 or 16,000 rows.
     time_limit : float or None, default=None
         Seconds after which the search stops, and iterations of the solver too.
     verbose : int, default=0

@@ -128,7 +128,7 @@ def learnt_state(
     known = np.flatnonzero(np.ones(len(Y)) if weights is None else weights)
     search = Search(
         lambda name: np.asarray(sample.encoded(name))[known],
-        sample.encodings(),
+        sample.columns.encodings(),
         Y[known],
         None if weights is None else weights[known],
         families(),
@@ -141,7 +141,7 @@ def learnt_state(
     best = found.best
     if best.kernel is None or not np.isfinite(best.error):
         return None
-    encoder = finished(sample.encoder_named(best.encoding))
+    encoder = finished(sample.columns.encoder_named(best.encoding))
     if best.weights is not None:
         encoder = ReweightedEncoder(encoder, best.weights)
     alpha, n_rows = front_door.alpha, sample.columns.n_rows

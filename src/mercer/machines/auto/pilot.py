@@ -32,11 +32,13 @@ NAMES: dict[str, type[Kernel]] = {
 ANGULAR = (ArcCosine, NNGP, NTK)
 #: What is tried when no kernel is given.
 FAMILIES = ("gaussian", "matern", "laplace")
+#: The encoding of whole numbers by a column for each of them, and that of an encoder of the user.
+CATEGORIES, AS_ENCODED = "whole numbers as categories", "as encoded"
 #: What a search makes of columns of numbers.
 ENCODINGS: dict[str, dict[str, Any]] = {
     "standardized": {},
     "ranks": {"scaling": "ranks"},
-    "whole numbers as categories": {"whole_numbers": "categories"},
+    CATEGORIES: {"whole_numbers": "categories"},
 }
 #: What a linear model sees: soft clipping is not linear.
 UNCLIPPED = "unclipped"
@@ -74,6 +76,30 @@ class Columns:
         # Decided once: a block may have nothing but missing entries in a column of categories.
         return set(getattr(self.encoder, "kinds_", [NUMBER])) == {NUMBER}
 
+    def encodings(self) -> list[str]:
+        """Return the names of the encodings that a search tries."""
+        if not self.free:
+            return [AS_ENCODED]
+        names = list(ENCODINGS)
+        width = len(self.encoder_named(CATEGORIES).get_feature_names_out())
+        if width == len(self.encoder.get_feature_names_out()) or width > WIDEST:
+            names.remove(CATEGORIES)
+        return names
+
+    def encoder_named(self, name: str) -> Any:
+        """Return the encoder of an encoding of :meth:`encodings`, or that of a linear model."""
+        if name == UNCLIPPED:
+            return self.encoder.rescaled(limit=None) if self.free else self.encoder
+        return self.encoder.rescaled(**ENCODINGS[name]) if name in ENCODINGS else self.encoder
+
+    def views(self, searched: bool) -> dict[str, Any]:
+        """Return the encoders whose rows a sample keeps side by side; none if it keeps raw rows."""
+        if self.is_numeric:
+            return {}
+        if not (searched and self.free):
+            return {AS_ENCODED: self.encoder}
+        return {name: self.encoder_named(name) for name in [*self.encodings(), UNCLIPPED]}
+
     def encoder_for(self, scaling: str, constant: float | None) -> Any:
         """Return the encoder with a scaling and a constant column, if it is ours to change."""
         if not self.free:
@@ -89,12 +115,21 @@ class EncodedSample:
     columns : Columns
         What is known of the columns.
     sample : RowSample
-        Rows (raw ones if all columns are numbers, else encoded ones), targets and weights.
+        Rows, targets and weights. Rows are raw ones if all columns are numbers, else encoded
+        ones.
+    views : dict
+        The encoders of the latter, by name; their columns stand side by side.
     """
 
-    def __init__(self, columns: Columns, sample: RowSample) -> None:
+    def __init__(self, columns: Columns, sample: RowSample, views: dict[str, Any]) -> None:
         self.columns = columns
         self._raw, self.y, self.weights = sample.columns
+        self._places: dict[str, slice] = {}
+        start = 0
+        for name, encoder in views.items():
+            stop = start + len(encoder.get_feature_names_out())
+            self._places[name] = slice(start, stop)
+            start = stop
         self._encoded: dict[tuple[str, float | None], Any] = {}
 
     def scalings(self) -> list[str]:
@@ -118,36 +153,20 @@ class EncodedSample:
                 # The sample has lost the names of its columns, after they were compared.
                 warnings.filterwarnings("ignore", "X does not have valid feature names")
                 return self.columns.encoder_for(scaling, constant).transform(raw)
+        if len(self._places) > 1:
+            raw = raw[:, next(iter(self._places.values()))]
         if constant is None:
             return raw
         return np.column_stack([raw, np.full(len(raw), constant, dtype=raw.dtype)])
 
-    def encodings(self) -> list[str]:
-        """Return the names of the encodings that a search tries."""
-        if not (self.columns.free and self.columns.is_numeric):
-            return ["as encoded"]
-        names = list(ENCODINGS)
-        encoder = self.columns.encoder
-        width = len(encoder.rescaled(whole_numbers="categories").get_feature_names_out())
-        if width == len(encoder.get_feature_names_out()) or width > WIDEST:
-            names.remove("whole numbers as categories")
-        return names
-
     def encoded(self, name: str) -> Any:
-        """Return the rows in an encoding of :meth:`encodings`, or in that of a linear model."""
-        if name not in ENCODINGS and not (name == UNCLIPPED and self.columns.is_numeric):
-            return self._raw
+        """Return the rows in an encoding of the columns, or in that of a linear model."""
+        if self._places:
+            return self._raw[:, self._places[name if name in self._places else AS_ENCODED]]
         with warnings.catch_warnings():
             # The sample has lost the names of its columns, after they were compared.
             warnings.filterwarnings("ignore", "X does not have valid feature names")
-            return self.encoder_named(name).transform(self._raw)
-
-    def encoder_named(self, name: str) -> Any:
-        """Return the encoder of an encoding."""
-        encoder = self.columns.encoder
-        if name == UNCLIPPED:
-            return encoder.rescaled(limit=None)
-        return encoder.rescaled(**ENCODINGS[name]) if name in ENCODINGS else encoder
+            return self.columns.encoder_named(name).transform(self._raw)
 
     def repeated_share(self) -> float:
         """Return the share of rows that occur more than once, target included; 0 if it is small."""

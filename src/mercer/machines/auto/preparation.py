@@ -70,6 +70,7 @@ def sample_and_linear_model(
     linear: Any,
     options: dict[str, Any],
     n_rows: int = PILOT_ROWS,
+    searched: bool = False,
 ) -> tuple[EncodedSample, LinearModel | None]:
     """Return a sample of the rows, and a linear model that is fitted on the way.
 
@@ -85,30 +86,39 @@ def sample_and_linear_model(
         Further arguments of its fit.
     n_rows : int
         Rows of the sample, at most.
+    searched : bool, default=False
+        Whether encodings are to be compared on it.
     """
     sample, model = RowSample(n_rows), None
+    views = columns.views(searched)
     encoder = plain = columns.encoder
     if len(encoder.get_feature_names_out()) <= LINEAR_WIDTH and columns.n_rows >= 2 * FOLDS:
         if isinstance(encoder, TableEncoder):
             # Soft clipping is not linear.
             plain = encoder.rescaled(limit=None)
-        for _ in linear.fit_in_steps(_sampled(blocks, plain, columns, sample), **options):
+        for _ in linear.fit_in_steps(_sampled(blocks, plain, columns, sample, views), **options):
             pass
         model = LinearModel(linear, finished(plain), linear.expectation().score)
     else:
-        for _ in _sampled(blocks, plain, columns, sample):
+        for _ in _sampled(blocks, plain, columns, sample, views):
             pass
-    return EncodedSample(columns, sample), model
+    return EncodedSample(columns, sample, views), model
 
 
 def _sampled(
-    blocks: Iterable[Block], plain: Any, columns: Columns, sample: RowSample
+    blocks: Iterable[Block],
+    plain: Any,
+    columns: Columns,
+    sample: RowSample,
+    views: dict[str, Any],
 ) -> Iterable[tuple[Any, Any, Any]]:
     """Yield blocks for a linear model, and add their rows to the sample."""
     encoder = columns.encoder
     for X, y, w in blocks:
         encoded = encoder.transform(X)
         raw = as_matrix(X) if columns.is_numeric else encoded
+        if len(views) > 1:
+            raw = np.hstack([view.transform(X) for view in views.values()])
         sample.add(raw, y, np.ones(X.shape[0]) if w is None else w)
         yield encoded if plain is encoder else plain.transform(X), y, w
 
