@@ -57,7 +57,7 @@ N_LANDMARKS = 2048
 #: Candidates for the ridge parameter of the linear models.
 ALPHAS = np.logspace(-5, 3, 9)
 #: Rows of the fit that only imports and compiles; mercer's has enough of them for a search.
-WARM_UP, WARM_UP_MERCER = 500, 2100
+WARM_UP, WARM_UP_MERCER, WARM_UP_SECONDS = 500, 2100, 10.0
 #: Packages of each method, for the record.
 PACKAGES = {
     "linear": ("scikit-learn",),
@@ -202,7 +202,7 @@ def _warm_up(method: str, X: np.ndarray, y: np.ndarray, device: str) -> None:
     # So few rows may lack a class; the fit of all rows says what is wrong, if anything is.
     fresh = model(method, y.dtype.kind == "i", X[some].shape, device)
     if method == "mercer":
-        fresh.set_params(effort="quick")
+        fresh.set_params(effort="quick", time_limit=WARM_UP_SECONDS)
     with contextlib.suppress(ValueError):
         fresh.fit(X[some], y[some])
 

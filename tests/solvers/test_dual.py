@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from mercer.solvers import GivenSystem, Moments, PrimalSystem, Problem, solve, solve_kernel
+from mercer.solvers.dual import kernel_coefficients
 
 
 @pytest.fixture
@@ -69,3 +70,28 @@ def test_one_parameter_gives_the_same_by_cholesky_and_by_eigenvalues():
     assert given.trusted
     with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
         GivenSystem(-np.eye(3), np.ones((3, 1)), np.ones(1), 0.5)
+
+
+def test_a_constant_target_has_no_say_in_alpha():
+    generator = np.random.default_rng(0)
+    x = generator.uniform(size=(150, 1))
+    K = np.exp(-np.abs(x - x.T))
+    y = np.sin(6 * x) + 0.3 * generator.standard_normal((150, 1))
+    candidates = Problem(np.asarray([1e-2, 0.1, 1.0, 10.0, 100.0]), leave_one_out=True)
+    alone = solve_kernel(K, y, candidates)
+    both = solve_kernel(K, np.column_stack([y, np.full(150, 0.1)]), candidates)
+    assert both.alpha[0] == alone.alpha[0] < 100.0
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_coefficients_alone_are_those_of_the_whole_solution(weighted):
+    generator = np.random.default_rng(0)
+    x = generator.uniform(size=(60, 2))
+    K = np.exp(-np.abs(x[:, None] - x[None]).sum(axis=2))
+    weights = generator.uniform(0.5, 2.0, 60) if weighted else None
+    for alpha, (coef, constant) in zip(
+        (0.01, 1.0), kernel_coefficients(K, x, [0.01, 1.0], weights), strict=True
+    ):
+        whole = solve_kernel(K, x, Problem(alpha), weights)
+        np.testing.assert_allclose(coef, whole.coef, atol=1e-9)
+        np.testing.assert_allclose(constant, whole.intercept, atol=1e-9)

@@ -7,7 +7,7 @@ import mercer
 from mercer.kernels import Gaussian, Laplace, Matern
 from mercer.solvers import Problem, solve_kernel
 from mercer.solvers.iterative import solve_kernel_rows
-from mercer.solvers.row_systems import IterativeOptions
+from mercer.solvers.row_systems import AllRows, IterativeOptions
 from mercer.testing import array_libraries
 
 KERNEL = Laplace(1.0)
@@ -239,7 +239,7 @@ def test_held_out_predictions_are_those_of_the_places(n_centres):
 
 @pytest.mark.parametrize(
     ("n_centres", "tolerance", "partly"),
-    [(None, 1e-6, 1_500_000), (None, 1e-9, 3_000_000), (50, None, 250_000), (50, 1e-9, 250_000)],
+    [(None, 1e-6, 1_500_000), (None, 1e-9, 3_000_000), (50, None, 250_000), (50, 1e-9, 450_000)],
 )
 def test_kept_and_recomputed_matrices_give_the_same_solution(n_centres, tolerance, partly):
     X, Y, new = data(700)
@@ -291,3 +291,32 @@ def test_array_libraries_give_the_predictions_of_numpy(library, weighted, n_cent
     )
     np.testing.assert_allclose(theirs.solution.noise, ours.solution.noise, rtol=1e-2)
     assert np.array_equal(theirs.places, ours.places)
+
+
+@pytest.mark.parametrize(
+    ("columns", "lengthscale"), [(1, 1.2), (3, 2.0)], ids=["one column", "three columns"]
+)
+def test_smooth_kernels_whose_tiles_round_too_much_are_solved_in_float64(columns, lengthscale):
+    generator = np.random.default_rng(0)
+    X = generator.uniform(-1, 1, (900, columns))
+    Y = np.sin(3 * X.sum(axis=1, keepdims=True))
+    kernel = Gaussian(lengthscale)
+    fit = solve_kernel_rows(kernel, X[:600], Y[:600], Problem(1e-8))
+    found = predicted(kernel, X[600:], X[:600], fit)
+    assert "float64" in fit.described()
+    assert np.mean((found - Y[600:]) ** 2) < 0.05 * Y.var()
+    # What is expected is true.
+    assert np.mean((found - Y[600:]) ** 2) < 10 * fit.solution.expected[0] + 1e-6
+
+
+def test_an_interruption_of_the_last_solve_keeps_the_solution_of_most_rows(monkeypatch):
+    X, Y, new = data(300)
+
+    def interrupted(self, chosen):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(AllRows, "whole", interrupted)
+    fit = solve_kernel_rows(KERNEL, X, Y, Problem(0.1))
+    assert fit.stopped == "interrupted"
+    assert "90.0% of the rows" in fit.described()
+    assert np.isfinite(predicted(KERNEL, new, X, fit)).all()

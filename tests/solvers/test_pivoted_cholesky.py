@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mercer.kernels import Gaussian, Laplace
+from mercer.kernels import NTK, Gaussian, Laplace
 from mercer.solvers import pivoted_cholesky as module
 from mercer.solvers.pivoted_cholesky import pivoted_cholesky
 from mercer.testing import array_libraries
@@ -117,17 +117,41 @@ def test_rows_of_zeros_are_no_pivots():
     np.testing.assert_allclose(found.factor @ found.factor.T, K, atol=1e-12)
 
 
-@pytest.mark.parametrize("rank", [3, 10])
-def test_what_is_left_is_that_of_pivots_drawn_one_by_one(rank):
-    X = np.random.default_rng(0).standard_normal((120, 2))
-    K = np.asarray(Gaussian(1.0)(X))
+def gaussian(n, lengthscale):
+    """Return a Gaussian kernel matrix of normal rows."""
+    return np.asarray(Gaussian(lengthscale)(np.random.default_rng(0).standard_normal((n, 2))))
+
+
+@pytest.mark.parametrize(
+    ("K", "rank"),
+    [
+        (gaussian(120, 1.0), 3),
+        (gaussian(120, 1.0), 10),
+        (gaussian(120, 1.0), 30),
+        # One pivot matters, and is likely to be drawn first.
+        (np.diag([900.0] + [1.0] * 99), 1),
+        (np.diag(1.0 / np.arange(1, 101) ** 2), 5),
+    ],
+    ids=["smooth, 3", "smooth, 10", "smooth, 30", "one large", "falling"],
+)
+def test_what_is_left_is_that_of_pivots_drawn_one_by_one(K, rank):
     ours = np.asarray([factorised(K, rank, seed).missing.sum() for seed in range(300)])
     theirs = np.asarray(
         [one_by_one(K, rank, np.random.default_rng(seed)) for seed in range(1000, 1300)]
     )
     standard_error = np.sqrt((ours.var() + theirs.var()) / 300)
-    assert standard_error < 0.02 * theirs.mean()
+    assert standard_error < 0.2 * theirs.mean()
     assert abs(ours.mean() - theirs.mean()) <= 5 * standard_error
+
+
+def test_repeated_rows_whose_diagonal_rounds_come_to_an_end():
+    generator = np.random.default_rng(0)
+    X = generator.standard_normal((20, 3))[generator.integers(0, 20, 300)]
+    K = np.asarray(NTK()(X))
+    diagonal = np.diag(K) * (1 + 1e-8)
+    columns = Columns(K.astype(np.float32))
+    found = pivoted_cholesky(columns, diagonal, 50, np.random.default_rng(0))
+    np.testing.assert_allclose(found.factor @ found.factor.T, K, atol=1e-4 * diagonal.max())
 
 
 def test_pivots_are_drawn_where_most_is_missing():

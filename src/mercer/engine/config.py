@@ -15,6 +15,8 @@ from typing import Any
 #: Called as ``progress(done, total, label)`` while long work runs.
 ProgressCallback = Callable[[int, int, str], object]
 
+#: The share of the free memory that a kept kernel matrix may take, where no budget was set.
+FREE_SHARE = 0.7
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BINARY_UNITS = {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
@@ -52,7 +54,7 @@ def settings() -> Settings:
 def matrix_memory(X: Any = None) -> int:
     """Return the bytes that a kept kernel matrix may take.
 
-    The memory budget, if one was set; otherwise up to half of the memory that is free now, as an
+    The memory budget, if one was set; otherwise up to 70 % of the memory that is free now, as an
     iterative solver that must recompute its matrix takes several times as long.
 
     Parameters
@@ -73,7 +75,7 @@ def matrix_memory(X: Any = None) -> int:
     from .._array import free_device_memory
 
     free = free_device_memory(X)
-    return max(found.memory, (_available() if free is None else free) // 2)
+    return max(found.memory, int(FREE_SHARE * (_available() if free is None else free)))
 
 
 def _available() -> int:

@@ -29,6 +29,8 @@ class RowPanels:
         Bytes that kept panels may take.
     beside : array, default=None
         Names the array library and device; ``None`` means NumPy.
+    dtype : {"float32", "float64"}
+        Of the panels.
 
     Examples
     --------
@@ -40,13 +42,20 @@ class RowPanels:
     array([10., 16.])
     """
 
-    def __init__(self, tile: Fill, shape: tuple[int, int], room: int, beside: Any = None) -> None:
-        self._tile, self.shape = tile, shape
+    def __init__(
+        self,
+        tile: Fill,
+        shape: tuple[int, int],
+        room: int,
+        beside: Any = None,
+        dtype: str = "float32",
+    ) -> None:
+        self._tile, self.shape, self._dtype = tile, shape, dtype
         self._beside = np.empty(0) if beside is None else beside
         side = TILE if is_numpy(self._beside) else DEVICE_TILE
         self._spans = [slice(*span) for span in cut(shape[0], side)]
         self._columns = [slice(*span) for span in cut(shape[1], COLUMNS)]
-        each = 4 * side * shape[1]
+        each = np.dtype(dtype).itemsize * side * shape[1]
         self._n_kept = min(len(self._spans), room // max(each, 1))
         self._kept: dict[int, Any] = {}
         #: Bytes of the panels that are kept.
@@ -98,7 +107,8 @@ class RowPanels:
         if found is not None:
             return found
         rows = self._spans[number]
-        panel = empty_like_library(self._beside, (rows.stop - rows.start, self.shape[1]), "float32")
+        shape = rows.stop - rows.start, self.shape[1]
+        panel = empty_like_library(self._beside, shape, self._dtype)
         for columns in self._columns:
             self._tile(rows, columns, panel[:, columns])
         if number < self._n_kept:

@@ -20,6 +20,8 @@ from ..engine.threads import single_threaded_blas
 #: The share by which the held-out error must still fall over a window of the last iterations, and
 #: the window: so many, and so large a share of all.
 SETTLED, WINDOW, WINDOW_SHARE = 1e-3, 8, 1 / 3
+#: A residual above which the error may only pause: the window is then so many times as long.
+COARSE, PATIENCE = 0.1, 3
 #: The fall of the carried residual after which the true one is computed.
 DRIFT = 1e-4
 #: The true residual may be so many times the carried one.
@@ -280,7 +282,7 @@ class _Solver:
             if one.record.stopped == "rounding" or one.residual() <= self._iteration.tolerance:
                 if one.record.stopped != "rounding":
                     one.record.stopped = "residual"
-            elif settled(one.record.errors):
+            elif settled(one.record.errors, PATIENCE if one.residual() > COARSE else 1):
                 one.record.stopped = "held-out error"
             else:
                 going.append(one)
@@ -331,15 +333,22 @@ def _ratio(above: Any, below: Any, xp: Any) -> Any:
     return xp.where(usable, above / safe, xp.zeros_like(below))
 
 
-def settled(errors: list[float]) -> bool:
+def settled(errors: list[float], patience: int = 1) -> bool:
     """Return whether the error on held-out rows no longer falls.
+
+    Parameters
+    ----------
+    errors : list of float
+        The error after every iteration.
+    patience : int, default=1
+        A factor of the window in which it must fall.
 
     Examples
     --------
     >>> settled([1.0, 0.5] + [0.4] * 20), settled([1.0, 0.5, 0.4])
     (True, False)
     """
-    window = max(WINDOW, int(WINDOW_SHARE * len(errors)))
+    window = max(patience * WINDOW, int(WINDOW_SHARE * len(errors)))
     if len(errors) <= window + 2:
         return False
     return min(errors[-window:]) > (1 - SETTLED) * min(errors[:-window])

@@ -26,6 +26,8 @@ from .problem import KNOWN, TRUSTED, Problem, Solution, choose, generalised_erro
 #: the inverse of its factor for each of them.
 MANY_CANDIDATES = 9
 EPSILON = float(np.finfo(float).eps)
+#: Deviations from the mean, over the largest value, that are rounding errors of a constant.
+CONSTANT = 1e-13
 
 
 class _At(NamedTuple):
@@ -48,6 +50,8 @@ class _System:
         if intercept:
             self.y_mean = np.average(Y, axis=0, weights=weights)
         self.Y = self.roots[:, None] * (Y - self.y_mean)
+        # What rounding leaves of a constant target is no target.
+        self.Y[:, np.abs(self.Y).max(axis=0) <= CONSTANT * np.abs(Y).max(axis=0)] = 0.0
         self.K = K if weights is None else self.roots[:, None] * K * self.roots
 
     def mean_eigenvalue(self, n_features: int) -> float:

@@ -7,16 +7,19 @@ them no longer falls; then the best one is solved with all rows, if that part is
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._array import take_rows, to_numpy
+from .._array import as_floating, take_rows, to_numpy
+from ..engine.config import matrix_memory
 from ..kernels import Kernel
 from ..kernels.single_precision import float32_matrix
 from .conjugate_gradients import Iteration
+from .cost import EXACT_COPIES
 from .dual import solve_kernel
+from .kernel_system import IterativeSolution
 from .low_rank_posterior import LowRankPosterior
 from .problem import Problem, Solution
 from .row_systems import AllRows, IterativeOptions, LandmarkRows
@@ -27,11 +30,16 @@ SHARE, MOST_HELD_OUT = 0.1, 1000
 #: about as many iterations again.
 WORTH_LEARNING = 0.03
 #: Rows of a sample on which a grid of ridge parameters is narrowed down.
-SAMPLE_ROWS = 2000
+SAMPLE_ROWS, FEWEST_SAMPLE = 2000, 100
 #: Candidates that are solved at once.
 FEW = 5
 #: The solution of all rows may have so many times the residual of that of most rows.
 FAR = 10.0
+#: Held-out rows whose predictions are checked, the share of their error by which predictions may
+#: differ, and the share of the variance that does not matter.
+CHECKED_ROWS, MISLED, NEGLIGIBLE = 256, 0.1, 1e-9
+#: A residual from which on few rows are solved once more, in float64, and how many are few.
+UNSOLVED, FEW_ROWS = 0.03, 10_000
 #: The smallest ridge parameter that is tried unasked, over the rounding errors of float32 tiles.
 ROUNDING = 0.3
 #: Iterations of the candidates, at most.
@@ -68,6 +76,8 @@ class IterativeFit:
         The kernel matrix that was kept in memory, and its share of the whole.
     rows_share : float
         The share of the rows that the coefficients were learnt from.
+    dtype : {"float32", "float64"}
+        Of the kernel matrix.
     """
 
     solution: Solution
@@ -81,15 +91,16 @@ class IterativeFit:
     kept_bytes: int
     kept_share: float
     rows_share: float = 1.0
+    dtype: str = "float32"
 
     def described(self) -> str:
         """Return a sentence on what was done."""
         whole = "kernel matrix" if self.centres is None else "kernel with the centres"
         rows = "" if self.rows_share == 1 else f" on {self.rows_share:.1%} of the rows"
+        kept = f"{self.kept_share:.0%} of the {whole} kept in {self.kept_bytes / 1e9:.2g} GB"
         return (
-            f"conjugate gradients{rows}, {self.iterations} iterations to a residual of "
-            f"{self.residual:.1g} (stopped by {self.stopped}), {self.kept_share:.0%} of the "
-            f"{whole} kept in {self.kept_bytes / 1e9:.2g} GB"
+            f"conjugate gradients in {self.dtype}{rows}, {self.iterations} iterations to a "
+            f"residual of {self.residual:.1g} (stopped by {self.stopped}), {kept}"
         )
 
 
@@ -136,24 +147,28 @@ def solve_kernel_rows(
     values = np.asarray(to_numpy(Y), dtype=float)
     weights = None if weights is None else weights[order]
     alphas = _few_candidates(kernel, rows, values, problem, weights, generator)
+    held = _HeldOutRows(kernel, rows[:n_held, :], values, weights)
     solver = LandmarkRows if options.n_centres is not None and options.n_centres < n else AllRows
-    system = solver(kernel, rows, Y, weights, problem.intercept, options, generator)
     iteration = Iteration(CANDIDATE_RESIDUAL, MOST_ITERATIONS, options.deadline)
-    found = system.held_out(n_held, alphas, iteration)
-    own = np.ones(n_held) if weights is None else weights[:n_held]
-    errors = [
-        np.average((one.held_out - values[:n_held]) ** 2, axis=0, weights=own) for one in found
-    ]
-    variance = np.maximum(values.var(axis=0), 1e-300)
-    best = int(np.argmin([(error / variance).sum() for error in errors]))
+    tries: list[_Try] = []
+    for exactly in [True] if options.exactly else [False, True]:
+        system = solver(kernel, rows, Y, weights, problem.intercept, options, generator, exactly)
+        tries.append(held.judged(system, system.held_out(n_held, alphas, iteration)))
+        if tries[-1].trusted:
+            break
+    system, found, errors, best = min(tries, key=lambda one: one.error)[:4]
     chosen = found[best]
     last, share, stopped = chosen, 1 - n_held / n, chosen.stopped
     if chosen.stopped != "interrupted" and (options.tolerance or n_held > WORTH_LEARNING * n):
-        whole = system.whole(chosen)
+        try:
+            whole = system.whole(chosen)
+        except KeyboardInterrupt:
+            whole = replace(chosen, residual=np.inf, stopped="interrupted")
         if options.tolerance is not None or whole.stopped in ("time", "interrupted"):
             stopped = whole.stopped
         # Far from the solution of all rows, that of most of them is the better one.
-        if options.tolerance is not None or whole.residual <= FAR * chosen.residual:
+        good = whole.residual <= FAR * chosen.residual and held.learnt(system, whole, errors[best])
+        if good or (options.tolerance is not None and np.isfinite(whole.residual)):
             last, share = whole, 1.0
     posterior = system.posterior(chosen.alpha)
     places, new = order[:n_held], system.unseen(n_held)
@@ -175,7 +190,7 @@ def solve_kernel_rows(
         residual=errors[best],
         expected=errors[best],
         expected_by="held_out",
-        noise=_calibrated((chosen.held_out - values[:n_held])[new], form[new]),
+        noise=_calibrated((chosen.held_out - held.values)[new], form[new]),
         trusted=True,
         seconds=time.perf_counter() - start,
     )
@@ -191,7 +206,73 @@ def solve_kernel_rows(
         system.kept_bytes,
         system.kept_share,
         share,
+        system.dtype,
     )
+
+
+class _Try(NamedTuple):
+    """Solutions of all candidates, their errors, the best of them, and its error as predicted."""
+
+    system: AllRows | LandmarkRows
+    found: list[IterativeSolution]
+    errors: list[np.ndarray]
+    best: int
+    error: float
+    trusted: bool
+
+
+class _HeldOutRows:
+    """The held-out rows, and what they say of a solution.
+
+    Rounding of float32 tiles is multiplied by the coefficients, which grow as alpha falls: what a
+    solution predicts is checked with the kernel itself.
+    """
+
+    def __init__(
+        self, kernel: Kernel, rows: Any, values: np.ndarray, weights: np.ndarray | None
+    ) -> None:
+        self._kernel, self._rows, self._all = kernel, rows, values
+        self.values = values[: rows.shape[0]]
+        self._weights = None if weights is None else weights[: rows.shape[0]]
+        self._variance = np.maximum(values.var(axis=0), 1e-300)
+
+    def errors(self, predicted: np.ndarray) -> np.ndarray:
+        """Return the mean squared error of every target."""
+        squares = (predicted - self.values) ** 2
+        return np.asarray(np.average(squares, axis=0, weights=self._weights))
+
+    def total(self, errors: np.ndarray) -> float:
+        """Return one error for all targets, over their variances."""
+        return float((errors / self._variance).sum())
+
+    def judged(self, system: AllRows | LandmarkRows, found: list[IterativeSolution]) -> _Try:
+        """Return the best solution, and whether rounding of the tiles has no word in it.
+
+        If it has, predictions with the kernel itself differ from those with the tiles; or the
+        error no longer falls far from the solution, which is looked into where rows are few.
+        """
+        errors = [self.errors(one.held_out) for one in found]
+        best = int(np.argmin([self.total(error) for error in errors]))
+        one, exact = found[best], self._predicted(system, found[best])
+        squares = ((exact - self.values[: len(exact)]) ** 2).mean(axis=0)
+        gaps = ((exact - one.held_out[: len(exact)]) ** 2).mean(axis=0)
+        near = self.total(gaps) <= MISLED * self.total(errors[best]) + NEGLIGIBLE
+        solved = one.residual <= UNSOLVED or len(self._all) > FEW_ROWS
+        ended = one.stopped in ("time", "interrupted")
+        return _Try(system, found, errors, best, self.total(squares), ended or (near and solved))
+
+    def learnt(
+        self, system: AllRows | LandmarkRows, one: IterativeSolution, errors: np.ndarray
+    ) -> bool:
+        """Return whether a solution has learnt these rows, at least as well as others predict."""
+        exact = self._predicted(system, one)
+        squares = ((exact - self.values[: len(exact)]) ** 2).mean(axis=0)
+        return self.total(squares) <= (1 + MISLED) * self.total(errors) + NEGLIGIBLE
+
+    def _predicted(self, system: AllRows | LandmarkRows, one: IterativeSolution) -> np.ndarray:
+        some = as_floating(self._rows[: min(CHECKED_ROWS, len(self.values)), :], "float64")
+        centres = as_floating(system.centres(), "float64")
+        return np.asarray(to_numpy(self._kernel.matvec(some, one.coef, centres)) + one.intercept)
 
 
 def smallest_alpha(n_rows: int) -> float:
@@ -225,7 +306,9 @@ def _few_candidates(
     given = None if problem.alpha is None else np.unique(np.asarray(problem.alpha, dtype=float))
     if given is not None and len(given) <= FEW:
         return [float(alpha) for alpha in given]
-    some = generator.choice(len(Y), min(len(Y), SAMPLE_ROWS), replace=False)
+    # A decomposition holds some copies of the kernel matrix of the sample.
+    most = max(FEWEST_SAMPLE, int((matrix_memory(rows) / (8 * EXACT_COPIES)) ** 0.5))
+    some = generator.choice(len(Y), min(len(Y), SAMPLE_ROWS, most), replace=False)
     own = None if weights is None else weights[some]
     asked = Problem(problem.alpha, problem.intercept, leave_one_out=True)
     K = to_numpy(kernel(take_rows(rows, some))).astype(float)

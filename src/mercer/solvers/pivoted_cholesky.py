@@ -78,8 +78,6 @@ def pivoted_cholesky(
     while done < rank and missing.sum() > floor:
         size = min(BLOCK, int(np.count_nonzero(missing)))
         proposals = generator.choice(n, size, p=missing / missing.sum())
-        proposals = np.unique(proposals)
-        generator.shuffle(proposals)
         rest = as_floating(columns(proposals), "float64")
         if factor is None:
             # By columns: blocks of them are contiguous.
@@ -89,6 +87,9 @@ def pivoted_cholesky(
         rest = rest - tall_times(factor[:, :done], own.T)
         square = to_numpy(take_rows(rest, proposals))
         accepted = _accepted(square, missing[proposals], generator)[: rank - done]
+        # What the diagonal's own rounding leaves behind is not there to be found.
+        left = np.maximum(np.diag(square), 0.0)
+        missing[proposals] = np.minimum(missing[proposals], left)
         if not len(accepted):
             continue
         root = _root(square[np.ix_(accepted, accepted)])

@@ -60,6 +60,11 @@ class IterativeOptions:
     deadline: float = np.inf
     note: Callable[[int, float], None] | None = None
 
+    @property
+    def exactly(self) -> bool:
+        """Whether float32 tiles cannot lead to the tolerance."""
+        return self.tolerance is not None and self.tolerance < SINGLE
+
 
 class AllRows:
     """The system of all rows."""
@@ -73,6 +78,7 @@ class AllRows:
         intercept: bool,
         options: IterativeOptions,
         generator: np.random.Generator,
+        exactly: bool,
     ) -> None:
         self._kernel, self._rows, self._Y = kernel, rows, Y
         self._weights, self._intercept, self._options = weights, intercept, options
@@ -86,10 +92,9 @@ class AllRows:
             generator,
         )
         self._room = max(0, room - 8 * n * self._low_rank.factor.shape[1])
-        exactly = options.tolerance is not None and options.tolerance < SINGLE
         tile = plain_tiles(kernel, rows) if exactly else float32_tiles(kernel, rows)
-        dtype = "float64" if exactly else "float32"
-        self._matrix = SymmetricTiles(tile, n, self._room, rows, dtype)
+        self.dtype = "float64" if exactly else "float32"
+        self._matrix = SymmetricTiles(tile, n, self._room, rows, self.dtype)
         self.kept_bytes, self.kept_share = self._matrix.kept_bytes, self._matrix.kept_share
 
     def _system(self, n_held: int) -> KernelSystem:
@@ -107,7 +112,7 @@ class AllRows:
         """Return the solution with all rows, beginning with that of most of them."""
         options, exact = self._options, None
         iteration = _last_iteration(chosen, options)
-        if options.tolerance is not None and options.tolerance >= SINGLE:
+        if options.tolerance is not None and self.dtype == "float32":
             room = max(0, self._room - self.kept_bytes)
             tile = plain_tiles(self._kernel, self._rows)
             exact = SymmetricTiles(tile, self._rows.shape[0], room, self._rows, "float64")
@@ -118,6 +123,10 @@ class AllRows:
     def posterior(self, alpha: float) -> LowRankPosterior:
         """Return the posterior by the landmarks of the preconditioner."""
         return posterior_of_factor(self._low_rank, self._weights, alpha)
+
+    def centres(self) -> Any:
+        """Return the rows of the kernel functions."""
+        return self._rows
 
     def landmarks(self) -> Any:
         """Return the rows that the posterior is made of."""
@@ -152,6 +161,7 @@ class LandmarkRows:
         intercept: bool,
         options: IterativeOptions,
         generator: np.random.Generator,
+        exactly: bool,
     ) -> None:
         self._kernel, self._rows, self._Y = kernel, rows, Y
         self._weights, self._intercept, self._options = weights, intercept, options
@@ -162,8 +172,10 @@ class LandmarkRows:
         size = options.n_centres
         # Kernel and moments of the centres, a factor of each and of every candidate.
         room = max(0, matrix_memory(rows) - 8 * 6 * size**2)
-        tile = float32_tiles(kernel, rows, self._centres)
-        self._panels = RowPanels(tile, (n, size), room, rows)
+        tiles = plain_tiles if exactly else float32_tiles
+        self.dtype = "float64" if exactly else "float32"
+        tile = tiles(kernel, rows, self._centres)
+        self._panels = RowPanels(tile, (n, size), room, rows, self.dtype)
         self.kept_bytes, self.kept_share = self._panels.kept_bytes, self._panels.kept_share
         self._K = to_numpy(kernel(self._centres)).astype(float)
         self._few = np.sort(generator.choice(size, min(size, RANK), replace=False))
@@ -189,6 +201,10 @@ class LandmarkRows:
     def posterior(self, alpha: float) -> LowRankPosterior:
         """Return the posterior by some of the centres."""
         return posterior_of_rows(self._kernel, self._rows, self.landmarks(), self._weights, alpha)
+
+    def centres(self) -> Any:
+        """Return the rows of the kernel functions."""
+        return self._centres
 
     def landmarks(self) -> Any:
         """Return the rows that the posterior is made of."""

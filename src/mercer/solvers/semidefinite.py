@@ -53,6 +53,8 @@ def inverse_of(M: np.ndarray) -> np.ndarray:
     array([[0.25, 0.  ],
            [0.  , 0.5 ]])
     """
+    if not len(M):
+        return M
     factor = scipy.linalg.cholesky(M, lower=True, check_finite=False)
     lower = np.tril(scipy.linalg.lapack.dpotri(factor, lower=1)[0])
     return np.asarray(lower + np.tril(lower, -1).T)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...kernels import Kernel
+from ...kernels.derivatives import has_slopes
 from .trial import HeldOutData, Trial
 
 #: Rows of the stages, by effort, for tables of few columns and targets.
@@ -156,7 +157,8 @@ class Search:
             start, before = time.perf_counter(), self._n_trials
             # Few rows tell little of a metric: the second stage sees every kernel.
             kept = self._distinct(trials, by_kernel=number == 1)[: SURVIVORS[number - 1]]
-            found = [self._grown(trial, size, UPDATES[number]) for trial in kept]
+            leader = min(trials, key=_error)
+            found = [self._grown(trial, leader, size, UPDATES[number]) for trial in kept]
             trials = [trial for trial in found if trial is not None] or trials
             yield self._told(size, trials, start, before)
 
@@ -188,17 +190,29 @@ class Search:
                     trials += self._learnt(one, size, UPDATES[0], matrix, power)
         return sorted(trials, key=_error)
 
-    def _grown(self, trial: Trial, size: int, n_updates: int) -> Trial | None:
-        """Return the best of a trial on more rows, its metric updated there."""
+    def _grown(self, trial: Trial, leader: Trial, size: int, n_updates: int) -> Trial | None:
+        """Return the best of a trial on more rows, its metric updated there.
+
+        It may begin with the metric and the encoding of the leader of all trials instead: a kernel
+        that learnt nothing without a metric may be the best with one.
+        """
         if self._late():
             return None
         again = self._fit(replace(trial, kernel=None, coef=None), size)
+        metric = leader.weights
+        if (
+            metric is not None
+            and repr(leader.family) != repr(trial.family)
+            and has_slopes(trial.family, metric.matrix)
+        ):
+            fresh = Trial(trial.family, leader.encoding, weights=metric, power=leader.power)
+            again = min(again, self._scaled(fresh, size, (2.0,)), key=_error)
         tried = [again]
         last = size == self._sizes[-1]
         for matrix, power in KINDS:
             # What few rows could not teach, more may; the last stage only refines.
-            same = trial.weights is not None and trial.weights.matrix == matrix
-            if trial.weights is None or (same and (power == trial.power or not last)):
+            same = again.weights is not None and again.weights.matrix == matrix
+            if again.weights is None or (same and (power == again.power or not last)):
                 tried += self._learnt(again, size, n_updates, matrix, power)
         return self._scaled(min(tried, key=_error), size, (2.0**0.5,))
 

@@ -60,6 +60,8 @@ class Trial:
         The kernel with its lengthscale, once fitted.
     coef : array or None
         Its coefficients, once fitted.
+    coarse : bool
+        Whether nothing is known of the ridge parameter yet.
     """
 
     family: Kernel
@@ -71,6 +73,7 @@ class Trial:
     error: float = np.inf
     kernel: Kernel | None = None
     coef: np.ndarray | None = None
+    coarse: bool = True
 
     @property
     def metric(self) -> str:
@@ -120,12 +123,13 @@ class HeldOutData:
         unit = clone(trial.family).set_params(lengthscale="median").fitted_to(sample)
         scale = float(unit.get_params(deep=False)["lengthscale"]) * trial.factor
         kernel = clone(trial.family).set_params(lengthscale=scale)
-        factors = COARSE if trial.weights is None and trial.kernel is None else FINE
+        factors = COARSE if trial.coarse else FINE
         unique = {float(np.clip(trial.alpha * factor, SMALLEST, LARGEST)) for factor in factors}
         alphas = sorted(unique)
         solve = self._directly if len(rows) - n_held <= DIRECT_ROWS else self._iteratively
         alpha, error, coef = solve(kernel, rows, alphas, seed)
-        return replace(trial, alpha=alpha, error=error / self.variance, kernel=kernel, coef=coef)
+        error /= self.variance
+        return replace(trial, alpha=alpha, error=error, kernel=kernel, coef=coef, coarse=False)
 
     def linear_error(self) -> float:
         """Return the held-out error of a linear model."""
