@@ -1,7 +1,7 @@
 """All rows as centres, landmarks, and features: what each costs, and how good each is.
 
-A rough function of four columns, with noise. ``KernelRidge`` with ``n_centres`` has some rows, drawn
-at random, as centres of its kernel functions; without, and with many rows, it solves with all of
+A rough function of four columns, with noise. ``KernelRidge`` with ``n_centres`` has some rows,
+drawn at random, as centres of its kernel functions; without, and with many rows, it solves with all of
 them by conjugate gradients. ``FeatureRidge`` has random features of the same kernel. Left: the test
 error by the number of centres or features. Right: the same errors by the time of the fit.
 """
@@ -72,6 +72,7 @@ for axes in (left, right):
     axes.set_yscale("log")
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8)
+left.set_yticks([0.05, 0.1, 0.2, 0.4, 0.8], labels=["0.05", "0.1", "0.2", "0.4", "0.8"])
 left.set_xticks(SIZES, labels=[f"{size:,}" for size in SIZES])
 left.minorticks_off()
 left.set(xlabel="centres or features", ylabel="1 - R² on new rows", title="Error by size")
