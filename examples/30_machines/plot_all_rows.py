@@ -1,9 +1,9 @@
 """All rows as centres, landmarks, and features: what each costs, and how good each is.
 
 A rough function of four columns, with noise. ``KernelRidge`` with ``n_centres`` has some rows,
-drawn at random, as centres of its kernel functions; without, and with many rows, it solves with all of
-them by conjugate gradients. ``FeatureRidge`` has random features of the same kernel. Left: the test
-error by the number of centres or features. Right: the same errors by the time of the fit.
+drawn at random, as centres of its kernel functions; without, and with many rows, it solves with
+all of them by conjugate gradients. ``FeatureRidge`` has random features of the same kernel. Left:
+the test error by the number of centres or features. Right: the same errors by the time of the fit.
 """
 
 import sys

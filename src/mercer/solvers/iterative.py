@@ -28,7 +28,7 @@ from .row_systems import AllRows, IterativeOptions, LandmarkRows
 SHARE, MOST_HELD_OUT = 0.1, 1000
 #: Held-out rows are learnt from at last if they are more than this share: fewer are not worth
 #: about as many iterations again.
-WORTH_LEARNING = 0.03
+WORTH_LEARNING = 0.015
 #: Rows of a sample on which a grid of ridge parameters is narrowed down.
 SAMPLE_ROWS, FEWEST_SAMPLE = 2000, 100
 #: Candidates that are solved at once.
@@ -38,6 +38,8 @@ FAR = 10.0
 #: Held-out rows whose predictions are checked, the share of their error by which predictions may
 #: differ, and the share of the variance that does not matter.
 CHECKED_ROWS, MISLED, NEGLIGIBLE = 256, 0.1, 1e-9
+#: The share of an error that does not count as a difference between ridge parameters.
+TIE = 0.003
 #: A residual from which on few rows are solved once more, in float64, and how many are few.
 UNSOLVED, FEW_ROWS = 0.03, 10_000
 #: The smallest ridge parameter that is tried unasked, over the rounding errors of float32 tiles.
@@ -252,7 +254,7 @@ class _HeldOutRows:
         error no longer falls far from the solution, which is looked into where rows are few.
         """
         errors = [self.errors(one.held_out) for one in found]
-        best = int(np.argmin([self.total(error) for error in errors]))
+        best = steadiest([self.total(error) for error in errors])
         one, exact = found[best], self._predicted(system, found[best])
         squares = ((exact - self.values[: len(exact)]) ** 2).mean(axis=0)
         gaps = ((exact - one.held_out[: len(exact)]) ** 2).mean(axis=0)
@@ -273,6 +275,25 @@ class _HeldOutRows:
         some = as_floating(self._rows[: min(CHECKED_ROWS, len(self.values)), :], "float64")
         centres = as_floating(system.centres(), "float64")
         return np.asarray(to_numpy(self._kernel.matvec(some, one.coef, centres)) + one.intercept)
+
+
+def steadiest(errors: list[float]) -> int:
+    """Return the place of the largest ridge parameter that does as well as any.
+
+    Where iterations stop early, small ones hardly differ; the larger one is solved faster, and
+    less of it is rounding.
+
+    Parameters
+    ----------
+    errors : list of float
+        Errors of ridge parameters in increasing order.
+
+    Examples
+    --------
+    >>> steadiest([0.1, 0.1001, 0.2])
+    1
+    """
+    return int(np.flatnonzero(np.asarray(errors) <= (1 + TIE) * min(errors))[-1])
 
 
 def smallest_alpha(n_rows: int) -> float:

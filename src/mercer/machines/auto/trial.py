@@ -15,6 +15,7 @@ from ...kernels.single_precision import float32_matrix, float32_tiles
 from ...solvers import Problem, RidgeStatistics, solve_ridge
 from ...solvers.conjugate_gradients import Iteration
 from ...solvers.dual import kernel_coefficients
+from ...solvers.iterative import steadiest
 from ...solvers.kernel_system import KernelSystem
 from ...solvers.pivoted_cholesky import pivoted_cholesky
 from ...solvers.semidefinite import root_of
@@ -158,7 +159,7 @@ class HeldOutData:
         errors = [
             self._error(seen @ coef.astype(np.float32) + constant) for coef, constant in found
         ]
-        best = int(np.argmin(errors))
+        best = steadiest(errors)
         return alphas[best], errors[best], found[best][0]
 
     def _iteratively(
@@ -173,7 +174,8 @@ class HeldOutData:
         )
         matrix = SymmetricTiles(float32_tiles(kernel, rows), len(rows), matrix_memory())
         system = KernelSystem(matrix, low_rank, self.Y, self.weights, self.n_held)
-        best = min(system.solve(alphas, ITERATION), key=lambda one: min(one.errors))
+        found = system.solve(alphas, ITERATION)
+        best = found[steadiest([min(one.errors) for one in found])]
         return best.alpha, min(best.errors), best.coef[self.n_held :]
 
     def updated(
