@@ -119,12 +119,15 @@ def _blas(info: dict[str, Any]) -> str:
 
 
 def _commit() -> str:
-    """Return the commit, marked if the package has uncommitted changes."""
+    """Return the commit, marked if the package has uncommitted changes.
+
+    Where there is no repository, the variable ``MERCER_COMMIT`` names it.
+    """
     try:
         changed = _git("status", "--porcelain", "--", "src")
         return _git("rev-parse", "--short=12", "HEAD") + (" and changes" if changed else "")
     except (OSError, subprocess.CalledProcessError):
-        return "unknown"
+        return os.environ.get("MERCER_COMMIT", "unknown")
 
 
 def _git(*arguments: str) -> str:
