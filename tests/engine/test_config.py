@@ -8,7 +8,7 @@ import pytest
 
 import mercer
 from mercer.engine import config as settings_module
-from mercer.engine.config import parse_memory, settings
+from mercer.engine.config import matrix_memory, parse_memory, settings
 
 
 @pytest.fixture(autouse=True)
@@ -138,3 +138,12 @@ def test_workers_count_from_the_cores(monkeypatch):
         assert settings().workers() == 1
     monkeypatch.setenv("OMP_NUM_THREADS", "not a number")
     assert settings().workers() >= 1
+
+
+def test_the_default_memory_can_be_set_again():
+    room = matrix_memory()
+    with mercer.config(memory="3GB"):
+        assert matrix_memory() == 3 * 10**9
+        with mercer.config(memory="default"):
+            assert settings().memory == 10**9
+            assert abs(matrix_memory() - room) < 0.5 * room

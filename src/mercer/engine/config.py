@@ -123,7 +123,7 @@ def set_config(
     >>> mercer.set_config(memory="2GB")
     >>> mercer.config().memory
     2000000000
-    >>> mercer.set_config(memory="1GB")
+    >>> mercer.set_config(memory="default")
     """
     global _of_process
     _of_process = replace(_of_process, **_checked(memory, n_jobs, block_rows, progress))
@@ -140,7 +140,8 @@ class config:
     ----------
     memory : str or int
         What a computation may use beside its input and its output, as bytes or as a string
-        such as ``"2GB"`` or ``"512MiB"``. Blocks shrink to fit. The default is 1 GB.
+        such as ``"2GB"`` or ``"512MiB"``. Blocks shrink to fit. ``"default"`` is 1 GB, and up
+        to 70 % of the free memory for the kernel matrix of an iterative solver.
     n_jobs : int or None
         Threads, also those of BLAS while a machine learns. ``None`` means one for each core
         that this process may use (or fewer if the environment variable ``OMP_NUM_THREADS`` says
@@ -227,7 +228,9 @@ def _checked(
 ) -> dict[str, Any]:
     """Return the settings that were given, or say which is wrong."""
     changes: dict[str, Any] = {}
-    if memory is not None:
+    if isinstance(memory, str) and memory == "default":
+        changes |= {"memory": Settings.memory, "memory_is_default": True}
+    elif memory is not None:
         changes["memory"] = parse_memory(memory)
         changes["memory_is_default"] = False
     if n_jobs is not ...:

@@ -87,7 +87,7 @@ class LandmarkSystem:
     >>> def tile(rows, columns, out):
     ...     out[:] = K[rows, ::2][:, columns]
     >>> system = LandmarkSystem(RowPanels(tile, (20, 10), 10**6), K[::2, ::2], x)
-    >>> solution = system.solve([1e-3])[0]
+    >>> solution = system.solve([1e-4])[0]
     >>> bool(np.abs(K[:, ::2] @ solution.coef + solution.intercept - x).max() < 0.01)
     True
     """

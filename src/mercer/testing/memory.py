@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import tracemalloc
 from collections.abc import Callable
 from typing import TypeVar
@@ -26,6 +27,8 @@ def peak_bytes(function: Callable[[], Result]) -> tuple[Result, int]:
     if started:
         tracemalloc.start()
     try:
+        # Garbage of earlier calls would be freed inside this one.
+        gc.collect()
         before = tracemalloc.get_traced_memory()[0]
         tracemalloc.reset_peak()
         result = function()

@@ -111,7 +111,9 @@ def choose_centres(n_rows: int, share: float = 1.0) -> Method:
 
     Examples
     --------
-    >>> choose_centres(50_000).name, choose_centres(400_000).n_components
+    >>> import mercer
+    >>> with mercer.config(memory="20GB"):
+    ...     choose_centres(50_000).name, choose_centres(400_000).n_components
     ('exact', 10000)
     """
     if n_rows <= ALL_CENTRES and share >= 1:
