@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+
+from .._array import is_numpy, is_sparse
 
 #: The functions of the distance t in units of the lengthscale: exp(-t²/2), exp(-t), the Matérn
 #: kernels of 3/2 and 5/2, and exp(-tᵖ).
@@ -63,8 +66,53 @@ def fused_tile(X: np.ndarray, columns: np.ndarray, form: Form, out: np.ndarray) 
     from ._jit import fused as jit
 
     # What the compiled code raises to a power is the squared distance, unless it is Manhattan's.
-    power = form.power if form.manhattan else form.power / 2
-    jit.fused_tile(X, columns, out, form.manhattan, FUNCTIONS.index(form.function), power)
+    power = form.power if form.function == "powered" else 1.0
+    power = power if form.manhattan else power / 2
+    contiguous = out.flags.c_contiguous
+    target = out if contiguous else np.empty(out.shape, dtype=np.float32)
+    jit.fused_tile(X, columns, target, form.manhattan, FUNCTIONS.index(form.function), power)
+    if not contiguous:
+        out[:] = target
+
+
+def is_fused(X: Any, Y: Any, out: Any) -> bool:
+    """Return whether a tile of two blocks of rows can be filled by :func:`fused_rows`.
+
+    Examples
+    --------
+    >>> is_fused(np.eye(2), np.eye(2), np.empty((2, 2), dtype=np.float32))
+    True
+    >>> is_fused(np.eye(2), np.eye(2), None)
+    False
+    """
+    if out is None or not is_numpy(out) or is_sparse(X) or is_sparse(Y):
+        return False
+    return bool(out.dtype == np.float32)
+
+
+def fused_rows(X: np.ndarray, Y: np.ndarray, form: Form, out: np.ndarray) -> None:
+    """Fill ``out`` with a kernel of two blocks of rows, centred together so that they keep digits.
+
+    Parameters
+    ----------
+    X, Y : float64 arrays of shape (n, d) and (m, d)
+        Rows.
+    form : Form
+        The kernel.
+    out : float32 array of shape (n, m)
+        Where the result goes.
+
+    Examples
+    --------
+    >>> out = np.empty((1, 1), dtype=np.float32)
+    >>> fused_rows(np.asarray([[1e9]]), np.asarray([[1e9 + 2]]), Form("exponential", 1.0), out)
+    >>> out.round(4)
+    array([[0.1353]], dtype=float32)
+    """
+    center = Y.mean(axis=0)
+    left = np.ascontiguousarray((X - center) / form.lengthscale, dtype=np.float32)
+    right = np.ascontiguousarray(((Y - center) / form.lengthscale).T, dtype=np.float32)
+    fused_tile(left, right, form, out)
 
 
 def plain_tile(X: np.ndarray, Y: np.ndarray, form: Form) -> np.ndarray:
