@@ -30,11 +30,28 @@ class Block(NamedTuple):
     weights: Any
 
 
-def learning_rows(n_components: int, itemsize: int) -> int:
-    """Return how many rows to learn from at a time."""
+def learning_rows(n_components: int, itemsize: int, worthwhile: int = 256) -> int:
+    """Return how many rows to learn from at a time.
+
+    Parameters
+    ----------
+    n_components : int
+        Numbers in a row.
+    itemsize : int
+        Bytes of a number.
+    worthwhile : int, default=256
+        Rows from which on a block outweighs the work that every block costs.
+
+    Examples
+    --------
+    >>> import mercer
+    >>> with mercer.config(memory="1GB"):
+    ...     learning_rows(64, 8), learning_rows(8192, 8, 5000), learning_rows(8192, 8, 10_000)
+    (65536, 5000, 5086)
+    """
     row_bytes = n_components * itemsize
     affordable = settings().memory // (COPIES * row_bytes)
-    return int(max(1, min(max(256, FEATURE_BYTES // row_bytes), affordable)))
+    return int(max(1, min(max(worthwhile, FEATURE_BYTES // row_bytes), affordable)))
 
 
 def is_stream(X: Any) -> bool:

@@ -42,6 +42,10 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "fit_intercept": ["boolean"],
 }
 
+#: A block has at least one row for so many features, in each fold: adding its products to the sums
+#: is then a small part of computing them.
+FEATURES_EACH = 8
+
 
 class RidgeMachine(SolvedMachine):
     """Ridge regression on features, through statistics of one pass over the rows."""
@@ -284,7 +288,8 @@ def _parts(state: RidgeState, X: Any, encoded: Any, weights: Any, counts: Any) -
 
 def _block_rows(state: RidgeState) -> int:
     """Return how many rows to learn from at a time."""
-    return learning_rows(state.rows.width + state.targets.n_columns, 8)
+    width = state.rows.width + state.targets.n_columns
+    return learning_rows(width, 8, max(256, max(1, state.n_folds) * width // FEATURES_EACH))
 
 
 def _encoded(targets: Targets, block: Block) -> tuple[np.ndarray, Any, Any]:

@@ -12,6 +12,9 @@ from .._array import is_numpy, is_sparse
 #: Share of non-zeros above which a dense product of a sparse block is the faster one: BLAS does
 #: some thirty multiplications in the time of one that is looked up.
 DENSE_ENOUGH = 1 / 30
+#: Columns of a product that are computed, and added to float64 sums, at once: no fresh memory of
+#: the size of the sums is touched.
+PANEL = 2048
 
 
 def product(X: Any, weights: Any, out: Any = None) -> Any:
@@ -43,6 +46,40 @@ def product_beside_scipy(A: np.ndarray, B: np.ndarray, transpose: bool = False) 
     gemm = blas.sgemm if A.dtype == np.float32 else blas.dgemm
     # What is stored by rows is, to BLAS, a transpose that is stored by columns.
     return gemm(1.0, B.T, A.T, trans_b=transpose).T
+
+
+def add_gram(total: np.ndarray, Z: np.ndarray) -> None:
+    """Add ZᵀZ, computed in the dtype of Z, to the upper triangle of float64 sums.
+
+    Parameters
+    ----------
+    total : float64 array of shape (m, m), stored by columns
+        The sums; what is below the diagonal is not kept up.
+    Z : array of shape (n, m), stored by rows
+        A block of features.
+
+    Examples
+    --------
+    >>> total = np.zeros((2, 2), order="F")
+    >>> add_gram(total, np.asarray([[1.0, 2.0], [0.0, 1.0]]))
+    >>> np.triu(total)
+    array([[1., 2.],
+           [0., 5.]])
+    """
+    single, m = Z.dtype == np.float32, Z.shape[1]
+    gemm, rank_k = (blas.sgemm, blas.ssyrk) if single else (blas.dgemm, blas.dsyrk)
+    # Z is stored by rows: its transpose is what BLAS calls a matrix stored by columns. All
+    # products go to one BLAS: the threads of NumPy's and SciPy's would wait for each other.
+    columns = np.ascontiguousarray(Z).T
+    room = np.empty(m * PANEL if m > PANEL else 0, dtype=Z.dtype)
+    for start in range(0, m, PANEL):
+        stop = min(start + PANEL, m)
+        own = columns[start:stop]
+        total[start:stop, start:stop] += rank_k(1.0, own, lower=0)
+        if start:
+            work = room[: start * (stop - start)].reshape((start, stop - start), order="F")
+            above = gemm(1.0, columns[:start], own, trans_b=True, c=work, overwrite_c=True)
+            total[:start, start:stop] += above
 
 
 def inner_products(X: Any, Y: Any) -> Any:

@@ -15,6 +15,7 @@ from scipy.linalg import blas
 
 from .._random import Stream
 from .._registry import storable
+from ..ops.products import add_gram, product_beside_scipy
 
 #: The share of the weight from which on a fold is not subtracted from the total.
 HEAVY = 0.999
@@ -140,19 +141,15 @@ class Moments:
             Z, Y = Z * root.astype(Z.dtype), Y * root
         if Z.dtype == np.float32 and _beyond_float32(Y, weights):
             Z = Z.astype(float)
-        single = Z.dtype == np.float32
-        gemm, rank_k = (blas.sgemm, blas.ssyrk) if single else (blas.dgemm, blas.dsyrk)
-        # Z is stored by rows: its transpose is what BLAS calls a matrix stored by columns. All
-        # products go to one BLAS: the threads of NumPy's and SciPy's would wait for each other.
-        columns = np.ascontiguousarray(Z).T
+        Z = np.ascontiguousarray(Z)
         ones = np.ones(Z.shape[0]) if weights is None else np.sqrt(weights)
-        right = np.column_stack([Y, ones]).astype(Z.dtype, order="F")
-        products = gemm(1.0, columns, right)
+        right = np.column_stack([Y, ones]).astype(Z.dtype)
+        products = product_beside_scipy(Z, right, transpose=True)
         self.cross += products[:, :-1]
         self.z_sum += products[:, -1]
         self.y_sum += (ones[:, None] * Y).sum(axis=0)
         self.y_squares += (Y * Y).sum(axis=0)
-        self.gram += rank_k(1.0, columns, lower=0)
+        add_gram(self.gram, Z)
 
     def merge(self, other: Moments, sign: float = 1.0) -> None:
         """Add (or, with ``sign=-1``, take away) the rows of other moments."""
