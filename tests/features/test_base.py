@@ -170,11 +170,12 @@ def test_a_kernel_has_its_map(kernel, kind):
     assert repr(features.target_kernel()) == repr(kernel)
 
 
-def test_a_kernel_without_a_map_is_named():
+def test_a_kernel_without_a_map_of_its_own_is_seen_through_landmarks():
     kernel = Zonal(np.exp)
     assert not has_features(kernel)
-    with pytest.raises(ValueError, match="no feature map for Zonal"):
-        features_for(kernel, 16, 0)
+    features = features_for(kernel, 16, 0)
+    assert isinstance(features, mercer.NystromFeatures)
+    assert features.kernel is kernel
 
 
 @pytest.mark.parametrize(

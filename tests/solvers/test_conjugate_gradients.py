@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mercer.features.nystrom.pivoted_cholesky import pivoted_cholesky
 from mercer.kernels import Gaussian, Laplace, Matern, PoweredExponential, ProductLaplace
 from mercer.kernels.single_precision import float32_matrix
 from mercer.solvers import Problem
 from mercer.solvers.conjugate_gradients import Iteration
 from mercer.solvers.iterative import solve_kernel_rows
 from mercer.solvers.kernel_system import KernelSystem
-from mercer.solvers.pivoted_cholesky import pivoted_cholesky
 from mercer.solvers.row_systems import IterativeOptions
 
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mercer.features.nystrom.pivoted_cholesky import LowRank, pivoted_cholesky
 from mercer.kernels import Laplace, Matern
 from mercer.solvers import low_rank_posterior
 from mercer.solvers.low_rank_posterior import (
     posterior_of_factor,
     posterior_of_rows,
 )
-from mercer.solvers.pivoted_cholesky import LowRank, pivoted_cholesky
 from mercer.testing import array_libraries
 
 KERNEL = Laplace(2.0)

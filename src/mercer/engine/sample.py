@@ -27,6 +27,8 @@ class RowSample:
         Rows to keep; fewer where they are wide.
     stream : Stream, optional
         Where keys come from; by default the same for all samples.
+    entries : int, optional
+        Numbers that the sample may hold.
 
     Examples
     --------
@@ -41,8 +43,8 @@ class RowSample:
     True
     """
 
-    def __init__(self, limit: int, stream: Stream | None = None) -> None:
-        self.limit = limit
+    def __init__(self, limit: int, stream: Stream | None = None, entries: int = ENTRIES) -> None:
+        self.limit, self._entries = limit, entries
         self.keys = np.empty(0)
         self.columns: list[Any] = []
         self._generator = (stream or Stream(0).child("row summary")).generator()
@@ -51,7 +53,13 @@ class RowSample:
         """Add a block of rows, given as groups of columns with a row each."""
         keys = self._generator.random(columns[0].shape[0])
         limit = self._affordable(columns)
-        chosen = np.sort(np.argsort(keys, kind="stable")[:limit])
+        if len(self.keys) >= limit:
+            # A row whose key is not below the largest one kept has no chance.
+            chosen = np.flatnonzero(keys < self.keys.max())
+            if not len(chosen):
+                return
+        else:
+            chosen = np.sort(np.argsort(keys, kind="stable")[:limit])
         self._keep(keys[chosen], [rows_of(column, chosen) for column in columns], limit)
 
     def merge(self, other: RowSample) -> None:
@@ -61,7 +69,7 @@ class RowSample:
 
     def _affordable(self, columns: Any) -> int:
         width = sum(row_width(column) if column.ndim > 1 else 1 for column in columns)
-        return max(2, min(self.limit, ENTRIES // width))
+        return max(2, min(self.limit, self._entries // width))
 
     def _keep(self, keys: np.ndarray, columns: list[Any], limit: int) -> None:
         if self.columns:

@@ -4,6 +4,7 @@ from .arccosine import ArcCosineFeatures
 from .base import FeatureMap
 from .fourier import RandomFourier
 from .ntk import GradientFeatures, NNGPFeatures, NTKFeatures, TensorNTKFeatures
+from .nystrom import NystromFeatures
 from .polynomial import DotProductSketch, PolynomialSketch
 from .product import ProductFeatures
 from .zonal import GegenbauerFeatures
@@ -16,6 +17,7 @@ __all__ = [
     "GradientFeatures",
     "NNGPFeatures",
     "NTKFeatures",
+    "NystromFeatures",
     "PolynomialSketch",
     "ProductFeatures",
     "RandomFourier",

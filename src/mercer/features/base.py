@@ -245,15 +245,16 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Learn from the rows, and draw; ``check`` rows that do not matter, too."""
         kernel = self._kernel()
         looks = self._looks_at(kernel)
+        if self._seen is None:
+            self.seed_ = seed_of(self.get_params(deep=False).get("random_state", 0))
         seen = RowsSeen() if self._seen is None else self._seen
         if kernel.needs_data() or looks:
-            seen = seen.with_rows(X)
+            fresh = self.new_summary(self.seed_) if isinstance(self, LearnsFromRows) else None
+            seen = seen.with_rows(X, fresh)
             kernel = kernel.from_summary(seen.known())
         elif check:
             visit_rows(_look, X, label="checking rows")
         self.kernel_ = kernel
-        if self._seen is None:
-            self.seed_ = seed_of(self.get_params(deep=False).get("random_state", 0))
         if isinstance(self, LearnsFromRows) and looks:
             with np.errstate(over="ignore", under="ignore", invalid="ignore"):
                 self.__dict__.update(self.learn_from(seen.known()))

@@ -11,6 +11,7 @@ from .arccosine import ArcCosineFeatures
 from .base import FeatureMap
 from .fourier import RandomFourier, has_spectral_measure
 from .ntk import NNGPFeatures, NTKFeatures
+from .nystrom import NystromFeatures
 from .polynomial import DotProductSketch, PolynomialSketch
 
 #: What makes a map from the keywords ``n_components`` and ``random_state``.
@@ -18,23 +19,25 @@ Maker = Callable[..., FeatureMap]
 
 
 def has_features(kernel: Kernel) -> bool:
-    """Return whether there is a map for the kernel."""
+    """Return whether there is a map for the kernel that need not look at the rows."""
     return maker_for(kernel) is not None
 
 
 def features_for(kernel: Kernel, n_components: int, random_state: Any) -> FeatureMap:
-    """Return the best map for a kernel that :func:`has_features`, not yet fitted.
+    """Return the best map for a kernel, not yet fitted.
+
+    Kernels without a map of their own, such as sums, are seen through landmarks.
 
     Examples
     --------
-    >>> from mercer import Matern
+    >>> from mercer import Gaussian, Matern
     >>> from mercer.features.for_kernel import features_for
     >>> type(features_for(Matern(), 256, 0)).__name__
     'RandomFourier'
+    >>> type(features_for(Matern() + Gaussian(), 256, 0)).__name__
+    'NystromFeatures'
     """
-    maker = maker_for(kernel)
-    if maker is None:
-        raise ValueError(f"There is no feature map for {kernel!r}; use the exact kernel.")
+    maker = maker_for(kernel) or partial(NystromFeatures, kernel)
     return maker(n_components=n_components, random_state=random_state)
 
 

@@ -32,9 +32,13 @@ class RowsSeen:
 
     summary: RowSummary | None = None
 
-    def with_rows(self, X: Any) -> RowsSeen:
-        """Return what is known after more rows; a block that is refused changes nothing."""
-        summary = RowSummary() if self.summary is None else copy.deepcopy(self.summary)
+    def with_rows(self, X: Any, fresh: RowSummary | None = None) -> RowsSeen:
+        """Return what is known after more rows; a block that is refused changes nothing.
+
+        ``fresh`` is the empty summary to begin with, where it must keep more than usual.
+        """
+        begun = self.summary or fresh
+        summary = RowSummary() if begun is None else copy.deepcopy(begun)
         visit_rows(summary.update, X, label="lengthscale")
         return RowsSeen(summary)
 
@@ -61,6 +65,10 @@ class LearnsFromRows(ABC):
     def looks_at_rows(self, kernel: Kernel) -> bool:
         """Return whether the rows matter for a kernel."""
         return True
+
+    def new_summary(self, seed: int) -> RowSummary:
+        """Return an empty summary that keeps what this map learns from."""
+        return RowSummary()
 
     @abstractmethod
     def learn_from(self, summary: RowSummary) -> dict[str, Any]:

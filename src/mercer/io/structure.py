@@ -14,6 +14,7 @@ from functools import singledispatchmethod
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from .._registry import HasStoredState
 from ..features import FeatureMap
@@ -137,6 +138,11 @@ class Packer:
         items = [self.pack(item, where) for item in array.ravel().tolist()]
         return {"objects": items, "shape": list(array.shape), "dtype": array.dtype.str}
 
+    @pack.register
+    def _csr(self, rows: scipy.sparse.csr_array, where: str = "model") -> Any:
+        parts = [self.pack(part, where) for part in (rows.data, rows.indices, rows.indptr)]
+        return {"csr": parts, "shape": [int(size) for size in rows.shape]}
+
     def _object(self, value: Any, where: str) -> Any:
         key = key_of(type(value), where)
         if self.compact and isinstance(value, FeatureMap) and Recipe.serves(value):
@@ -182,6 +188,13 @@ class Unpacker:
         array = stored.T if node["order"] == "F" else stored
         array.flags.writeable = bool(node["writeable"])
         return array
+
+    def _csr(self, node: Any) -> scipy.sparse.csr_array:
+        parts = tuple(self.unpack(part) for part in node["csr"])
+        rows = scipy.sparse.csr_array(parts, shape=tuple(node["shape"]))
+        # Places beyond the rows would be read from memory that is not theirs.
+        rows.check_format(full_check=True)
+        return rows
 
     def _objects(self, node: Any) -> np.ndarray:
         dtype = np.dtype(node["dtype"])

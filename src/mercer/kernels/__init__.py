@@ -4,6 +4,7 @@ from .algebra import Product, Scaled, Sum
 from .base import Kernel
 from .columns import OnColumns
 from .dot_product import Exponential, Polynomial
+from .function import FunctionKernel
 from .gaussian import Gaussian
 from .laplace import Laplace, ProductLaplace
 from .matern import Matern
@@ -20,6 +21,7 @@ __all__ = [
     "ArcCosine",
     "DotProduct",
     "Exponential",
+    "FunctionKernel",
     "Gaussian",
     "GeneralizedZonal",
     "Isotropic",

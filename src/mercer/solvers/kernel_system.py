@@ -25,8 +25,8 @@ import numpy as np
 
 from .._array import beside, namespace, to_numpy
 from ..engine.tall import tall_times, tall_transposed_times
+from ..features.nystrom.pivoted_cholesky import LowRank
 from .conjugate_gradients import Iterate, Iteration, Operator, conjugate_gradients
-from .pivoted_cholesky import LowRank
 from .semidefinite import inverse_of
 
 

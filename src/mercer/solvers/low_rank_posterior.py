@@ -11,9 +11,9 @@ from .._array import beside, to_numpy
 from .._registry import storable
 from ..engine.blocks import cut
 from ..engine.tall import tall_transposed_times
+from ..features.nystrom.pivoted_cholesky import LowRank
 from ..kernels import Kernel
 from ..kernels.single_precision import float32_matrix
-from .pivoted_cholesky import LowRank
 
 #: Rows whose features are made at once.
 BLOCK_ROWS = 8192

@@ -12,13 +12,13 @@ from .._array import take_rows, to_numpy
 from ..engine.config import matrix_memory
 from ..engine.panels import RowPanels
 from ..engine.symmetric import SymmetricTiles
+from ..features.nystrom.pivoted_cholesky import LowRank, pivoted_cholesky
 from ..kernels import Kernel
 from ..kernels.single_precision import float32_matrix, float32_tiles, plain_tiles
 from .conjugate_gradients import Iteration
 from .kernel_system import IterativeSolution, KernelSystem
 from .landmark_system import LandmarkSystem
 from .low_rank_posterior import LowRankPosterior, posterior_of_factor, posterior_of_rows
-from .pivoted_cholesky import LowRank, pivoted_cholesky
 
 #: Columns of the preconditioner, at most, and rows for each of them.
 RANK, ROWS_EACH = 1500, 12

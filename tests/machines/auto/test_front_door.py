@@ -13,7 +13,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer
-from mercer import Gaussian, KernelClassifier, KernelRegressor, Polynomial, TableEncoder
+from mercer import (
+    Gaussian,
+    KernelClassifier,
+    KernelRegressor,
+    NystromFeatures,
+    Polynomial,
+    TableEncoder,
+)
 from mercer.testing import peak_bytes
 
 #: The encoder, the sample and its folds do not know weights.
@@ -86,14 +93,19 @@ def test_exact_for_few_rows_and_features_for_many():
     assert "0.02 GB of memory allow 256 features" in many.report_.method_reason
 
 
-def test_kernels_without_features_are_exact_or_refused():
+def test_kernels_without_random_features_are_exact_or_seen_through_landmarks():
     X, y = waves(200)
     kernel = Gaussian(1.0) + Polynomial(degree=2)
     assert KernelRegressor(kernel).fit(X, y).report_.method == "exact"
-    with pytest.raises(ValueError, match="no feature map"):
-        KernelRegressor(kernel, approximation="features").fit(X, y)
-    with mercer.config(memory="1MB"), pytest.raises(ValueError, match=r"needs about .* GB"):
-        KernelRegressor(kernel).fit(*waves(2500))
+    seen = KernelRegressor(kernel, approximation="features").fit(X, y)
+    assert seen.report_.method == "features"
+    assert isinstance(seen.machine_.features_, NystromFeatures)
+    assert 0 < seen.report_.approximation_error < 0.1
+    assert seen.report_.score > 0.9
+    with mercer.config(memory="4MB"):
+        small = KernelRegressor(kernel).fit(*waves(2500))
+    assert small.report_.method == "features"
+    assert "more than the memory budget" in small.report_.method_reason
 
 
 def test_the_best_kernel_is_found():
@@ -159,7 +171,8 @@ def test_a_stream_seen_once_says_what_its_first_block_decides():
     assert "not known" in model.report_.method_reason
     with pytest.warns(UserWarning, match="first block"):
         model = KernelRegressor(Gaussian(1.0) + Polynomial()).fit(iter([(X[:100], y[:100])]))
-    assert model.report_.method_reason == "there is no feature map for this kernel"
+    assert model.report_.method_reason == "the number of rows is not known beforehand"
+    assert isinstance(model.machine_.features_, NystromFeatures)
 
 
 def test_constant_columns_are_counted_beside_dates():

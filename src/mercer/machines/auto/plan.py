@@ -46,7 +46,7 @@ def choose_method(
     approximation : {"auto", "exact", "features"}
         What was asked for.
     featured : bool
-        Whether there is a feature map for the kernel.
+        Whether there are random features for the kernel; others are seen through landmarks.
 
     Examples
     --------
@@ -57,19 +57,12 @@ def choose_method(
     """
     budget = settings().memory
     if approximation == "features" or (n_components != "auto" and approximation == "auto"):
-        if not featured:
-            raise ValueError(
-                "There is no feature map for this kernel (sums and products have none); use "
-                "approximation='exact', or another kernel."
-            )
         return _features(n_rows, n_components, AS_ASKED)
     need = 0 if n_rows is None else exact_memory(n_rows)
     if approximation == "exact":
         return Method("exact", None, AS_ASKED, need)
     if n_rows is None:
-        if featured:
-            return _features(None, n_components, "the number of rows is not known beforehand")
-        return Method("exact", None, "there is no feature map for this kernel", need)
+        return _features(None, n_components, "the number of rows is not known beforehand")
     if n_rows <= EXACT_ROWS and need <= budget:
         return Method("exact", None, f"for {n_rows:,} rows it is no slower than features", need)
     if featured:
@@ -80,12 +73,9 @@ def choose_method(
             n_rows, n_components, f"{why}; the exact kernel would need {need / 1e9:.3g} GB"
         )
     if need > budget:
-        raise ValueError(
-            f"An exact kernel of {n_rows:,} rows needs about {need / 1e9:.3g} GB, more than the "
-            f"budget of {budget / 1e9:g} GB, and there is no feature map for this kernel; use "
-            "kernel='gaussian', fewer rows, or a larger memory budget, mercer.config(memory=...)."
-        )
-    return Method("exact", None, "there is no feature map for this kernel", need)
+        why = f"the exact kernel would need {need / 1e9:.3g} GB, more than the memory budget"
+        return _features(n_rows, n_components, why)
+    return Method("exact", None, "the kernel has no random features, and fits in memory", need)
 
 
 def matrix_bytes(n_rows: int) -> int:

@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from ...engine.config import matrix_memory
 from ...engine.symmetric import SymmetricTiles
+from ...features.nystrom.pivoted_cholesky import pivoted_cholesky
 from ...kernels import Kernel
 from ...kernels.derivatives import has_slopes, mean_squared_gradients
 from ...kernels.single_precision import float32_matrix, float32_tiles
@@ -17,7 +18,6 @@ from ...solvers.conjugate_gradients import Iteration
 from ...solvers.dual import kernel_coefficients
 from ...solvers.iterative import steadiest
 from ...solvers.kernel_system import KernelSystem
-from ...solvers.pivoted_cholesky import pivoted_cholesky
 from ...solvers.semidefinite import root_of
 from ..feature_learning.weights import ColumnWeights, Metric, Weights
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from ..._registry import storable
 from ...features import RandomFourier
+from ...features.nystrom.root import LandmarkRoot
 from ...kernels import Kernel
 from ...solvers import DualPosterior, Moments, Posterior, Solution
-from ...solvers.landmarks import LandmarkRoot
 from ...solvers.low_rank_posterior import LowRankPosterior
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from ...features.approximation import compared
 from ...features.fourier import RandomFourier
+from ...features.nystrom.root import LandmarkRoot
 from ...kernels import Kernel
 from ...kernels.derivatives import (
     derivative_norm,
@@ -24,7 +25,6 @@ from ...kernels.derivatives import (
 )
 from ...ops.products import product_beside_scipy
 from ...solvers import Moments, Problem, RidgeStatistics, Solution, solve_kernel, solve_ridge
-from ...solvers.landmarks import LandmarkRoot
 from ..calibration import HeldOut, PredictedSample
 from .data import Standardized
 from .functions import FourierFunctions, Function, KernelFunctions, LandmarkFunctions
