@@ -10,11 +10,11 @@ import click
 
 from ..options import data_option, out_option
 from ..report import publish
-from . import arccosine, gaussian, logistic, peers, solver, tables, zonal
+from . import arccosine, gaussian, landmarks, logistic, peers, solver, tables, zonal
 
 BENCHMARKS = {"arccosine": arccosine.run, "gaussian": gaussian.run, "zonal": zonal.run}
 #: Those that need a folder of data, and take long; run with ``--only``.
-ON_DATA = ("tables", "solver", "logistic", "peers")
+ON_DATA = ("tables", "solver", "logistic", "landmarks", "peers")
 
 
 def names(allowed: tuple[str, ...]) -> Any:
@@ -59,7 +59,8 @@ def main(only: str | None, out: Path, data: Path | None, **options: Any) -> None
         if only == "peers":
             peers.run(data, out, peers.Options(**options))
         else:
-            module = {"tables": tables, "solver": solver, "logistic": logistic}[only]
+            by_name = {"tables": tables, "solver": solver, "logistic": logistic}
+            module = {**by_name, "landmarks": landmarks}[only]
             publish(f"accuracy_{only}", module.run(data), out)
         return
     for name, run in BENCHMARKS.items():

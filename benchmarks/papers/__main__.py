@@ -9,6 +9,7 @@ import click
 from ..options import data_option, out_option
 from ..report import publish
 from . import (
+    design,
     figure1,
     figure2,
     gegenbauer_ntk,
@@ -19,6 +20,7 @@ from . import (
     irkm_mixing,
     irkm_table,
     irkm_tables,
+    k_means,
     mnist,
     protein,
 )
@@ -36,6 +38,8 @@ BENCHMARKS = {
     "irkm_mixing": irkm_mixing,
     "irkm_epistasis": irkm_epistasis,
     "irkm_tables": irkm_tables,
+    "design": design,
+    "k_means": k_means,
 }
 #: Those that need no data.
 WITHOUT_DATA = (

@@ -21,11 +21,10 @@ from typing import Any
 import numpy as np
 
 import mercer
-from mercer import NTK, GradientFeatures, NTKFeatures, TensorNTKFeatures
+from mercer import NTK, GradientFeatures, NTKFeatures, NystromFeatures, TensorNTKFeatures
 
 from ..report import Report, Table
 from . import data
-from .nystrom import NystromFeatures
 from .plot import Axis, Panel, draw
 
 #: Images compared; the paper has 10,000.
@@ -130,7 +129,9 @@ def maps(depth: int, sizes: Sizes, n_columns: int) -> Iterator[tuple[str, Maker]
             )
         yield (
             "Nyström",
-            lambda seed, m=m: NystromFeatures(NTK(depth), n_components=m, random_state=seed),
+            lambda seed, m=m: NystromFeatures(
+                NTK(depth), n_components=m, landmarks="uniform", random_state=seed
+            ),
         )
 
 

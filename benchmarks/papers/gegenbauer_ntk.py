@@ -14,13 +14,19 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from mercer import NTK, DotProductSketch, GegenbauerFeatures, NTKFeatures, PowerSeries
+from mercer import (
+    NTK,
+    DotProductSketch,
+    GegenbauerFeatures,
+    NTKFeatures,
+    NystromFeatures,
+    PowerSeries,
+)
 
 from ..report import Report, Table, Target
 from . import ridge_protocol
 from .gegenbauer_ridge import PAPER, TIME_COLUMNS, sphere_and_time, stretched
 from .maclaurin import RandomMaclaurin
-from .nystrom import NystromFeatures
 from .ridge_protocol import FULL, QUICK, Candidate, Reference, Task
 
 DEPTH = 2
@@ -60,7 +66,7 @@ def makers(task: Task, m: int) -> dict[str, list[Candidate]]:
     kernel, near = NTK(DEPTH), PowerSeries.near(NTK(DEPTH), SKETCH_DEGREE)
     own = {"n_components": m, "random_state": 0}
     maps: dict[str, Any] = {
-        "Nyström": NystromFeatures(kernel, **own),
+        "Nyström": NystromFeatures(kernel, landmarks="uniform", **own),
         "Maclaurin": RandomMaclaurin(near, **own),
         "PolySketch": DotProductSketch(near, degree=SKETCH_DEGREE, **own),
         "NTK, one-shot sketch": NTKFeatures(DEPTH, method="one-shot", **own),

@@ -27,6 +27,7 @@ from mercer import (
     Gaussian,
     GegenbauerFeatures,
     Kernel,
+    NystromFeatures,
     ProductFeatures,
     RandomFourier,
 )
@@ -35,7 +36,6 @@ from ..report import Report, Table, Target
 from . import ridge_protocol
 from .damped import DampedFeatures
 from .maclaurin import RandomMaclaurin
-from .nystrom import NystromFeatures
 from .ridge_protocol import FULL, QUICK, Candidate, Reference, Task
 
 #: Lengthscales in radii of the sphere, and in standard deviations of the columns.
@@ -113,7 +113,11 @@ def makers(task: Task, grid: Sequence[float], m: int) -> dict[str, list[Candidat
     powers = DotProductSketch(Exponential(), n_components=m, degree=SKETCH_DEGREE, random_state=0)
     maclaurin = RandomMaclaurin(Exponential(), n_components=m)
     found = {
-        "Nyström": each(lambda l: NystromFeatures(Gaussian(l), n_components=m)),
+        "Nyström": each(
+            lambda l: NystromFeatures(
+                Gaussian(l), n_components=m, landmarks="uniform", random_state=0
+            )
+        ),
         "Fourier": fourier("gaussian"),
         "Fourier, orthogonal": fourier("orthogonal"),
         "Fastfood": fourier("fastfood"),

@@ -17,12 +17,11 @@ from typing import Any
 import numpy as np
 
 import mercer
-from mercer import NTK, FeatureRidgeClassifier, GradientFeatures, NTKFeatures
+from mercer import NTK, FeatureRidgeClassifier, GradientFeatures, NTKFeatures, NystromFeatures
 
 from ..report import Report, Table
 from . import data
 from .exact_ridge import ExactRidge
-from .nystrom import NystromFeatures
 from .plot import Axis, Panel, draw
 
 #: Rows on which the exact machine's ridge parameter is chosen, and how many are held out.
@@ -91,7 +90,9 @@ def makers(n_columns: int) -> dict[str, Callable[[int], Any]]:
         "network gradient": lambda m: GradientFeatures(
             1, width=max(1, round(m / (n_columns + 1))), random_state=0
         ),
-        "Nyström": lambda m: NystromFeatures(NTK(1), n_components=m, random_state=0),
+        "Nyström": lambda m: NystromFeatures(
+            NTK(1), n_components=m, landmarks="uniform", random_state=0
+        ),
     }
 
 

@@ -12,6 +12,7 @@ from . import (
     arccosine,
     exact_kernels,
     feature_learning,
+    landmarks,
     large_ridge,
     ntk,
     projections,
@@ -29,6 +30,7 @@ BENCHMARKS = {
     "projections": projections.run,
     "sketches": sketches.run,
     "zonal": zonal.run,
+    "landmarks": landmarks.run,
     "ridge": ridge.run,
     "large_ridge": large_ridge.run,
     "exact_kernels": exact_kernels.run,
@@ -36,7 +38,7 @@ BENCHMARKS = {
     "feature_learning": feature_learning.run,
 }
 #: Too slow for the quick set; run when it is named.
-SLOW = {"ridge", "large_ridge", "exact_kernels", "stream", "feature_learning"}
+SLOW = {"landmarks", "ridge", "large_ridge", "exact_kernels", "stream", "feature_learning"}
 
 
 @click.command()
