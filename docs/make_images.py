@@ -33,6 +33,7 @@ EXAMPLES = {
     "ridge_one_pass": "30_machines/plot_ridge_one_pass.py",
     "exact_kernel": "30_machines/plot_exact_kernel.py",
     "all_rows": "30_machines/plot_all_rows.py",
+    "clusters": "30_machines/plot_clusters.py",
     "front_door": "30_machines/plot_front_door.py",
     "feature_learning": "30_machines/plot_feature_learning.py",
 }

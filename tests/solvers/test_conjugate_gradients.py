@@ -116,7 +116,7 @@ def test_start_at_the_solution_needs_no_iteration(problem):
     _, Y, K, low_rank = problem
     system = KernelSystem(Dense(K), low_rank, Y)
     found = system.solve([0.1], Iteration(1e-12, 300))[0]
-    again = system.solve([0.1], Iteration(1e-6, 300), start=found.coef)[0]
+    again = system.solve([0.1], Iteration(1e-6, 300), start=found)[0]
     assert again.n_iterations < found.n_iterations
 
 

@@ -101,6 +101,10 @@ class RowPanels:
             found += total
         return found
 
+    def forget(self) -> None:
+        """Free the panels that are kept; the next product computes them again."""
+        self._kept.clear()
+
     def _panel(self, number: int) -> Any:
         """Return the panel of a block of rows."""
         found = self._kept.get(number)

@@ -127,6 +127,10 @@ class SymmetricTiles:
             found += total
         return found.T
 
+    def forget(self) -> None:
+        """Free the tiles that are kept; the next product computes them again."""
+        self._kept.clear()
+
     def _block(self, task: tuple[int, int], local: Any) -> Any:
         """Return a tile: the kept one, or one in a buffer of the thread."""
         found = self._kept.get(task)

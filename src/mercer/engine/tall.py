@@ -12,6 +12,7 @@ import numpy as np
 
 from .._array import is_numpy
 from .blocks import cut
+from .sums import OrderedSum
 from .threads import run_tasks
 
 #: Blocks of rows; as many for any number of threads, so that sums do not depend on it.
@@ -47,15 +48,14 @@ def tall_transposed_times(F: Any, V: Any) -> Any:
     """
     if not is_numpy(F):
         return F.T @ V
-    spans = _spans(F)
-    parts: list[Any] = [None] * len(spans)
+    spans, total = _spans(F), OrderedSum()
 
     def work(number: int) -> None:
         start, stop = spans[number]
-        parts[number] = F[start:stop].T @ V[start:stop]
+        total.add(number, F[start:stop].T @ V[start:stop])
 
     run_tasks(work, range(len(spans)), lambda number: 1, "factor")
-    return np.asarray(np.sum(parts, axis=0))
+    return np.asarray(total.values[0])
 
 
 def _spans(F: np.ndarray) -> list[tuple[int, int]]:

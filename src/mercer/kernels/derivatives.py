@@ -24,10 +24,11 @@ from typing import Any
 
 from .._array import as_floating, common_floating_name, namespace
 from ..engine.memory import allocate
+from ..engine.sums import OrderedSum
 from ..engine.tiles import refuse_overflow
 from .base import Kernel
 from .pairs import Pairs
-from .part_pairs import OrderedSum, Span, coefficients_of, summed
+from .part_pairs import Span, coefficients_of, summed
 from .parts import has_slopes, refuse_unknown
 from .slopes import slopes
 from .vectors import as_columns, in_library_of

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..engine.sums import OrderedSum
 from ..ops.manhattan import absolute_sums, signed_sums
 from .falls import falls, falls_of_values
-from .part_pairs import OrderedSum, PartPairs, Span, coefficients_of
+from .part_pairs import PartPairs, Span, coefficients_of
 
 
 class FallPairs(PartPairs):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -86,29 +85,6 @@ class PartPairs(ABC):
             block = columns_of(block, self.columns.tolist(), self.xp)
         block = dense(block)
         return block if self._centre is None else block - self._centre
-
-
-class OrderedSum:
-    """Sums of what tasks return, added in the order of the tasks whichever is done first.
-
-    So that the last digits do not depend on which thread was faster.
-    """
-
-    def __init__(self) -> None:
-        self.values: list[Any] = []
-        self._waiting: dict[int, tuple[Any, ...]] = {}
-        self._next = 0
-        self._lock = threading.Lock()
-
-    def add(self, number: int, *values: Any) -> None:
-        """Add the results of a task, or keep them until those before it are there."""
-        with self._lock:
-            self._waiting[number] = values
-            while self._next in self._waiting:
-                ready = self._waiting.pop(self._next)
-                totals = self.values or [0.0] * len(ready)
-                self.values = [a + b for a, b in zip(totals, ready, strict=True)]
-                self._next += 1
 
 
 def run_blocks(work: Callable[[tuple[int, Span]], None], X: Any, plan: Plan) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .part_pairs import OrderedSum, PartPairs, Span, coefficients_of, summed
+from ..engine.sums import OrderedSum
+from .part_pairs import PartPairs, Span, coefficients_of, summed
 from .slopes import Slopes, slopes, slopes_of_values
 
 

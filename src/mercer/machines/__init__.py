@@ -1,4 +1,4 @@
-"""What learns: ridge machines in one pass, exact kernels, the front door, feature learning."""
+"""What learns: ridge in one pass, exact kernels, the front door, clusters, feature learning."""
 
 from .auto import KernelClassifier, KernelRegressor
 from .feature_learning import (
@@ -8,6 +8,10 @@ from .feature_learning import (
     RFMClassifier,
     RFMRegressor,
 )
+from .greedy_design import GreedyDesign
+from .kernel_k_means import KernelKMeans
+from .kernel_objective import KernelObjective
+from .kernel_pca import KernelPCA
 from .kernel_ridge import KernelRidge, KernelRidgeClassifier
 from .report import Expectation, FitReport
 from .ridge import FeatureRidge, FeatureRidgeClassifier
@@ -17,9 +21,13 @@ __all__ = [
     "FeatureRidge",
     "FeatureRidgeClassifier",
     "FitReport",
+    "GreedyDesign",
     "IRKMClassifier",
     "IRKMRegressor",
     "KernelClassifier",
+    "KernelKMeans",
+    "KernelObjective",
+    "KernelPCA",
     "KernelRegressor",
     "KernelRidge",
     "KernelRidgeClassifier",

@@ -87,7 +87,7 @@ class Iterate:
         Why no more: ``"residual"``, ``"rounding"`` (the residual cannot fall further),
         ``"held-out error"``, ``"iterations"``, ``"time"`` or ``"interrupted"``.
     errors : list of float
-        The held-out error after every iteration.
+        The held-out error at the start, and after every iteration.
     """
 
     alpha: float
@@ -233,13 +233,18 @@ class _Solver:
         try:
             if start is not None:
                 for one in systems:
-                    one.X = start
+                    # An interruption leaves at least what was there before.
+                    one.X = one.record.X = start
                 self._replace(systems)
                 for one in systems:
                     one.keep(self._error(one), always=True)
                 live = [one for one in systems if one.residual() > self._iteration.tolerance]
                 for one in systems:
                     one.record.stopped = "residual"
+            elif self._judge is not None:
+                # Nothing learnt is a candidate, too.
+                for one in systems:
+                    one.keep(self._error(one))
             self._precondition(live, restart=True)
             while live and live[0].record.n_iterations < self._iteration.most:
                 if time.perf_counter() > self._iteration.deadline:
@@ -295,12 +300,10 @@ class _Solver:
         for one, (carried, last) in zip(systems, before, strict=True):
             true = one.residual()
             one.keep(None, always=True)
-            if true > max(self._iteration.tolerance, NEAR * carried):
-                if true > last / 2:
-                    one.record.stopped = "rounding"
-                else:
-                    # The old directions belong to another residual.
-                    one.P = one.P * 0.0
+            if true > max(self._iteration.tolerance, NEAR * carried, last / 2):
+                one.record.stopped = "rounding"
+            # The old directions belong to another residual, however near it was.
+            one.P = one.P * 0.0
             one.checked = true
 
     def _replace(self, systems: list[_Columns]) -> None:

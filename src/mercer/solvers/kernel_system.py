@@ -62,6 +62,8 @@ class IterativeSolution:
         The mean squared error of held-out rows after every iteration.
     degrees_of_freedom : float
         An estimate from the preconditioner.
+    ones : array of shape (n_rows,) or None
+        The unknowns whose right-hand side is constant, for a start from this solution.
     """
 
     coef: Any = field(repr=False)
@@ -73,6 +75,7 @@ class IterativeSolution:
     held_out: np.ndarray = field(repr=False)
     errors: list[float] = field(repr=False)
     degrees_of_freedom: float
+    ones: np.ndarray | None = field(default=None, repr=False)
 
 
 class LowRankPreconditioner:
@@ -148,7 +151,7 @@ class KernelSystem:
 
     Examples
     --------
-    >>> from mercer.solvers.pivoted_cholesky import pivoted_cholesky
+    >>> from mercer.features.nystrom.pivoted_cholesky import pivoted_cholesky
     >>> class Dense:
     ...     def __init__(self, K):
     ...         self.K = K
@@ -189,7 +192,7 @@ class KernelSystem:
         self,
         alphas: list[float],
         iteration: Iteration | None = None,
-        start: Any = None,
+        start: IterativeSolution | None = None,
         exact: Matrix | None = None,
         note: Callable[[int, float], None] | None = None,
     ) -> list[IterativeSolution]:
@@ -201,8 +204,8 @@ class KernelSystem:
             The ridge parameters.
         iteration : Iteration, default=None
             When to stop; with held-out rows also when the error on them has settled.
-        start : array of shape (n_rows, n_targets), default=None
-            Coefficients to begin with, of fewer rows or of another alpha.
+        start : IterativeSolution, default=None
+            Where to begin: a solution of fewer rows or of another alpha.
         exact : Matrix, default=None
             A more exact matrix for true residuals, to which the solution is refined.
         note : callable, default=None
@@ -228,13 +231,15 @@ class KernelSystem:
     def _exact(self, matrix: Matrix, roots: Any) -> Operator:
         return _Weighted(matrix, roots, self._n_held)
 
-    def _scaled(self, start: Any) -> Any:
-        """Return coefficients as unknowns of the system; the constant begins at 0."""
+    def _scaled(self, start: IterativeSolution) -> Any:
+        """Return a solution as unknowns of the system: its constant must come out as it was."""
         usable = self._roots > 0
         inverse = np.divide(1.0, self._roots, out=np.zeros_like(self._roots), where=usable)
-        scaled = to_numpy(start) * inverse[:, None]
+        scaled = to_numpy(start.coef) * inverse[:, None]
         if self._intercept:
-            scaled = np.column_stack([scaled, np.zeros(len(scaled))])
+            ones = np.zeros(len(scaled)) if start.ones is None else start.ones
+            scaled = scaled + ones[:, None] * (start.intercept - self._mean)
+            scaled = np.column_stack([scaled, ones])
         return beside(self._right, scaled)
 
     def _constants(self, X: np.ndarray) -> np.ndarray:
@@ -273,4 +278,5 @@ class KernelSystem:
             held_out=self._predicted(one.X, one.seen),
             errors=one.errors,
             degrees_of_freedom=degrees_of_freedom,
+            ones=X[:, -1] if self._intercept else None,
         )

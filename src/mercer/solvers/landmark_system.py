@@ -151,7 +151,7 @@ class LandmarkSystem:
         self,
         alphas: list[float],
         iteration: Iteration | None = None,
-        start: Any = None,
+        start: IterativeSolution | None = None,
         note: Callable[[int, float], None] | None = None,
     ) -> list[IterativeSolution]:
         """Return a solution for each ridge parameter; all share the products.
@@ -162,8 +162,8 @@ class LandmarkSystem:
             The ridge parameters.
         iteration : Iteration, default=None
             When to stop; with held-out rows also when the error on them has settled.
-        start : array of shape (n_centres, n_targets), default=None
-            Coefficients of the kernel functions to begin with.
+        start : IterativeSolution, default=None
+            Where to begin: a solution of fewer rows or of another alpha.
         note : callable, default=None
             Called as ``note(n_iterations, residual)`` after every iteration.
         """
@@ -175,7 +175,7 @@ class LandmarkSystem:
             alphas,
             iteration or Iteration(),
             n_held=self._n_held,
-            start=None if start is None else beside(self._right, self._T @ to_numpy(start)),
+            start=None if start is None else beside(self._right, self._T @ to_numpy(start.coef)),
             judge=self._error if self._n_held else None,
             note=note,
         )

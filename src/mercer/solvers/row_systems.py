@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,10 @@ class AllRows:
         # The factor may take a quarter of the memory.
         affordable = max(50, room // (4 * 8 * n))
         self._low_rank: LowRank = pivoted_cholesky(
-            lambda at: float32_matrix(kernel, rows, take_rows(rows, at)),
+            # What rounds the tiles must not round what preconditions them.
+            lambda at: (kernel if exactly else partial(float32_matrix, kernel))(
+                rows, take_rows(rows, at)
+            ),
             np.asarray(to_numpy(kernel.diag(rows)), dtype=float),
             int(min(RANK, max(50, n // ROWS_EACH), affordable)),
             generator,
@@ -117,8 +121,12 @@ class AllRows:
             tile = plain_tiles(self._kernel, self._rows)
             exact = SymmetricTiles(tile, self._rows.shape[0], room, self._rows, "float64")
         return self._system(0).solve(
-            [chosen.alpha], iteration, start=chosen.coef, exact=exact, note=options.note
+            [chosen.alpha], iteration, start=chosen, exact=exact, note=options.note
         )[0]
+
+    def forget(self) -> None:
+        """Free the tiles that are kept; they are computed again when they are needed."""
+        self._matrix.forget()
 
     def posterior(self, alpha: float) -> LowRankPosterior:
         """Return the posterior by the landmarks of the preconditioner."""
@@ -195,8 +203,12 @@ class LandmarkRows:
         """Return the solution with all rows, beginning with that of most of them."""
         iteration = _last_iteration(chosen, self._options)
         return self._system(0).solve(
-            [chosen.alpha], iteration, start=chosen.coef, note=self._options.note
+            [chosen.alpha], iteration, start=chosen, note=self._options.note
         )[0]
+
+    def forget(self) -> None:
+        """Free the panels that are kept; they are computed again when they are needed."""
+        self._panels.forget()
 
     def posterior(self, alpha: float) -> LowRankPosterior:
         """Return the posterior by some of the centres."""
