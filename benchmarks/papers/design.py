@@ -32,8 +32,8 @@ JUDGED = (50, 500)
 RANDOM_DESIGNS = 10
 #: The design that is timed, and how many times its bound it may take.
 N_POINTS, BOUND = 200, 3.0
-#: Points of the naive scheme that is timed; its total is extrapolated.
-NAIVE_POINTS = 2
+#: Candidates of the naive scheme that are timed, and for which sizes of a design.
+NAIVE_CANDIDATES, NAIVE_SHARES = 20, (0.05, 0.25, 0.5, 0.75, 1.0)
 
 
 def run(folder: Path, quick: bool = False) -> Report:
@@ -123,9 +123,6 @@ def timed(Z: np.ndarray, n_points: int) -> dict[str, Any]:
             tall_times(Z, v)
         tall_transposed_times(Z, Z)
         bound = min(bound, time.perf_counter() - start)
-    naive = naive_seconds(Z)
-    # A step with s labelled rows costs O(n m s²): the sum over s up to k is k³ / 3.
-    scale = (n_points**3 / 3) / sum(s**2 for s in range(1, NAIVE_POINTS + 1))
     return {
         "rows": len(Z),
         "features": Z.shape[1],
@@ -133,25 +130,26 @@ def timed(Z: np.ndarray, n_points: int) -> dict[str, Any]:
         "seconds": seconds,
         "bound": bound,
         "time / bound": seconds / bound,
-        "naive scheme, extrapolated": naive * scale,
+        "naive scheme, extrapolated": naive_seconds(Z, n_points),
     }
 
 
-def naive_seconds(Z: np.ndarray) -> float:
-    """Return the time of the first steps of the paper's scheme, for some of the rows.
+def naive_seconds(Z: np.ndarray, n_points: int) -> float:
+    """Return the time of a design of so many points by the paper's scheme, extrapolated.
 
-    J of every candidate by a product of its design's features with the features' moments, and a
-    solve of the design's size.
+    J of every candidate from products of its design's features, with each other and with their
+    moments: O(m s^2) for a design of s points. It is measured for some candidates and some s,
+    and added up over all candidates and all s.
     """
-    some = Z[:2000].astype(float)
-    moments = tall_transposed_times(Z, Z).astype(float)
-    start = time.perf_counter()
-    chosen: list[int] = []
-    for _ in range(NAIVE_POINTS):
-        values = []
-        for i in range(len(some)):
-            F = some[[*chosen, i]]
-            inner = F @ F.T + ALPHA * np.eye(len(F))
-            values.append(np.trace(np.linalg.solve(inner, F @ moments @ F.T)))
-        chosen.append(int(np.argmax(values)))
-    return (time.perf_counter() - start) * len(Z) / len(some)
+    F = Z[: NAIVE_CANDIDATES + n_points].astype(float)
+    moved = F @ tall_transposed_times(Z, Z).astype(float)
+    sizes = sorted({max(1, round(share * n_points)) for share in NAIVE_SHARES})
+    steps = [0.0]
+    for size in sizes:
+        start = time.perf_counter()
+        for candidate in range(n_points, n_points + NAIVE_CANDIDATES):
+            design = [*range(size - 1), candidate]
+            inner = F[design] @ F[design].T + ALPHA * np.eye(size)
+            np.trace(np.linalg.solve(inner, F[design] @ moved[design].T))
+        steps.append((time.perf_counter() - start) / NAIVE_CANDIDATES)
+    return float(np.trapezoid(steps, [0, *sizes])) * len(Z)

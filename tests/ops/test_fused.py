@@ -47,6 +47,16 @@ def test_a_part_of_a_matrix_is_filled_and_nothing_beside_it(form):
     assert (out == -1).all()
 
 
+@pytest.mark.parametrize("part", [np.s_[6:1:-1, 2:7], np.s_[1:6, ::2], np.s_[1:6, 6:1:-1]])
+def test_tiles_of_any_strides_are_filled(part):
+    X = np.random.default_rng(0).standard_normal((5, 3))
+    out = np.full((8, 9), -1, dtype=np.float32)
+    filled(X, X, FORMS[0], out[part])
+    assert np.array_equal(out[part], filled(X, X, FORMS[0]))
+    out[part] = -1
+    assert (out == -1).all()
+
+
 @pytest.mark.parametrize("power", [0.2, 0.7, 1.0, 1.9])
 def test_powers_hold_from_the_smallest_to_the_largest_distances(power):
     distances = np.concatenate([[0.0], np.logspace(-30, 30, 500)]).astype(np.float32)

@@ -17,6 +17,10 @@ from .threads import run_tasks
 
 #: Blocks of rows; as many for any number of threads, so that sums do not depend on it.
 BLOCKS = 16
+#: Columns up to which products with them one by one are faster: matrix products copy F first.
+FEW = 4
+#: Bytes of rows that stay in the cache from one column to the next.
+CACHED = 2**19
 
 
 def tall_times(F: Any, V: Any) -> Any:
@@ -30,9 +34,17 @@ def tall_times(F: Any, V: Any) -> Any:
     if not is_numpy(F):
         return F @ V
     out = np.empty((len(F), V.shape[1]))
+    few = np.ascontiguousarray(V.T) if V.shape[1] <= FEW else None
+    size = max(1, CACHED // max(1, F.shape[1] * F.itemsize))
 
     def work(span: tuple[int, int]) -> None:
-        np.matmul(F[span[0] : span[1]], V, out=out[span[0] : span[1]])
+        if few is None:
+            np.matmul(F[span[0] : span[1]], V, out=out[span[0] : span[1]])
+            return
+        for start in range(*span, size):
+            rows = slice(start, min(start + size, span[1]))
+            for number, column in enumerate(few):
+                out[rows, number] = F[rows] @ column
 
     run_tasks(work, _spans(F), lambda span: 1, "factor")
     return out

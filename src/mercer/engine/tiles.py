@@ -27,8 +27,11 @@ WORTH_A_THREAD = 2**24
 Tile = Callable[..., Any]
 
 
-def pairwise(tile: Tile, X: Any, Y: Any) -> Any:
+def pairwise(tile: Tile, X: Any, Y: Any, fill: Callable[..., None] | None = None) -> Any:
     """Return the matrix of ``tile`` over all pairs of rows; only half of it if ``Y`` is ``None``.
+
+    Where ``fill`` is given, called as ``fill(rows, columns, out)`` with two slices, it computes
+    the tiles instead, and they are finite.
 
     Blocks are handed over in float64 whatever the input: a float32 inner product of two
     almost equal rows has lost the digits that their distance and angle are made of. The
@@ -50,15 +53,20 @@ def pairwise(tile: Tile, X: Any, Y: Any) -> Any:
 
     def work(task: tuple[tuple[int, int], tuple[int, int]]) -> None:
         rows, columns = task
-        left = take(X, *rows, "float64")
-        right = left if symmetric and rows == columns else take(other, *columns, "float64", name)
         target = out[rows[0] : rows[1], columns[0] : columns[1]]
-        result = tile(left, right, out=target if on_cpu else None)
-        if result is not target:
-            with np.errstate(over="ignore"):
-                result = as_floating(result.toarray() if is_sparse(result) else result, dtype)
-            out[rows[0] : rows[1], columns[0] : columns[1]] = result
-        refuse_overflow(result, dtype)
+        if fill is not None:
+            fill(slice(*rows), slice(*columns), target)
+            result = target
+        else:
+            left = take(X, *rows, "float64")
+            own = symmetric and rows == columns
+            right = left if own else take(other, *columns, "float64", name)
+            result = tile(left, right, out=target if on_cpu else None)
+            if result is not target:
+                with np.errstate(over="ignore"):
+                    result = as_floating(result.toarray() if is_sparse(result) else result, dtype)
+                out[rows[0] : rows[1], columns[0] : columns[1]] = result
+            refuse_overflow(result, dtype)
         if symmetric and rows != columns:
             out[columns[0] : columns[1], rows[0] : rows[1]] = result.T
 

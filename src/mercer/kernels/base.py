@@ -13,6 +13,7 @@ from .._array import all_finite, as_floating, floating_name, is_numpy, namespace
 from .._sklearn import BaseEstimator, check_rows, checked
 from ..engine.rows import map_rows, visit_rows
 from ..engine.tiles import pairwise, pairwise_matvec, refuse_overflow
+from ..ops.fused import SliceTile
 from .lengthscale import RowSummary
 from .vectors import as_columns
 
@@ -57,6 +58,13 @@ class Kernel(BaseEstimator):
     def _diag(self, X: Any, xp: Any) -> Any:
         """Return k(x, x) for the rows of a float64 block."""
 
+    def _float32_tiles(self, X: Any, Y: Any) -> SliceTile | None:
+        """Return what fills tiles of float32 rows faster than ``_tile``; ``None`` if nothing does.
+
+        Entries are finite, and as precise as float32 is.
+        """
+        return None
+
     def __call__(self, X: Any, Y: Any = None) -> Any:
         """Return the kernel matrix of the rows of ``X`` and ``Y`` (or ``X`` and ``X``).
 
@@ -76,7 +84,8 @@ class Kernel(BaseEstimator):
         if Y is not None and getattr(X, "ndim", 2) == 1 and getattr(Y, "ndim", 2) == 1:
             return self._of_vectors(np.asarray(X), np.asarray(Y))
         X, Y, kernel = self.prepared(X, Y)
-        return pairwise(kernel._tile_function(X), X, Y)
+        fill = kernel._float32_tiles(X, X if Y is None else Y)
+        return pairwise(kernel._tile_function(X), X, Y, fill)
 
     def diag(self, X: Any) -> Any:
         """Return k(x, x) for the rows of ``X``.

@@ -9,7 +9,7 @@ import numpy as np
 from .._array import ones_for_rows
 from .._registry import storable
 from ..ops.distances import manhattan_distances
-from ..ops.fused import Form, fused_rows, is_fused
+from ..ops.fused import Form, SliceTile, finite_slices, fused_rows, is_fused
 from .base import Kernel, in_precision_of
 from .stationary import LENGTHSCALE, Isotropic, student_radii
 
@@ -89,9 +89,15 @@ class ProductLaplace(Kernel):
         """
         return generator.standard_cauchy((size, n_features)).T / self.lengthscale
 
+    def _float32_tiles(self, X: Any, Y: Any) -> SliceTile | None:
+        return finite_slices(X, Y, self._form())
+
+    def _form(self) -> Form:
+        return Form("exponential", float(self.lengthscale), manhattan=True)
+
     def _tile(self, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
         if is_fused(X, Y, out):
-            fused_rows(X, Y, Form("exponential", float(self.lengthscale), manhattan=True), out)
+            fused_rows(X, Y, self._form(), out)
             return out
         distances = in_precision_of(out, manhattan_distances(X, Y, xp) / self.lengthscale)
         return xp.exp(-distances)

@@ -9,7 +9,7 @@ from .._array import ones_for_rows
 from .._registry import storable
 from .._sklearn import Interval, StrOptions
 from ..ops.distances import manhattan_distances, squared_distances
-from ..ops.fused import Form, fused_rows, is_fused
+from ..ops.fused import Form, SliceTile, finite_slices, fused_rows, is_fused
 from .base import Kernel, in_precision_of
 from .stationary import LENGTHSCALE, in_range
 
@@ -73,11 +73,17 @@ class PoweredExponential(Kernel):
     def _distance(self) -> str:
         return self.norm
 
+    def _float32_tiles(self, X: Any, Y: Any) -> SliceTile | None:
+        return finite_slices(X, Y, self._form()) if self.norm == "manhattan" else None
+
+    def _form(self) -> Form:
+        return Form("powered", float(self.lengthscale), True, float(self.power))
+
     def _tile(self, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
         scale, power = float(self.lengthscale), float(self.power)
         if self.norm == "manhattan":
             if is_fused(X, Y, out):
-                fused_rows(X, Y, Form("powered", scale, True, power), out)
+                fused_rows(X, Y, self._form(), out)
                 return out
             distances = in_precision_of(out, manhattan_distances(X, Y, xp) / scale)
             return xp.exp(-raised(distances, power))

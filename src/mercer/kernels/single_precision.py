@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
 from .._array import as_floating, dtype_name, is_numpy
-from ..ops.fused import Form, fused_tile
+from ..ops.fused import Form, SliceTile, fused_slices
 from .base import Kernel
 from .gaussian import Gaussian
 from .laplace import Laplace, ProductLaplace
 from .matern import Matern
 from .powered import PoweredExponential
 
-#: Called as ``tile(rows, columns, out)`` with two slices of the rows.
-SliceTile = Callable[[slice, slice, Any], None]
 _MATERN = {0.5: "exponential", 1.5: "matern32", 2.5: "matern52"}
 
 
@@ -90,16 +87,7 @@ def float32_tiles(kernel: Kernel, X: Any, Y: Any = None) -> SliceTile:
     form, Y = fused_form(kernel), X if Y is None else Y
     if form is None or not is_numpy(X):
         return plain_tiles(kernel, X, Y)
-    # Differences of rows near a common centre keep their digits in float32.
-    center = Y.mean(axis=0, dtype=float)
-    left = np.ascontiguousarray((X - center) / form.lengthscale, dtype=np.float32)
-    right = left if Y is X else ((Y - center) / form.lengthscale).astype(np.float32)
-    transposed = np.ascontiguousarray(right.T)
-
-    def fused(rows: slice, columns: slice, out: np.ndarray) -> None:
-        fused_tile(left[rows], np.ascontiguousarray(transposed[:, columns]), form, out)
-
-    return fused
+    return fused_slices(X, Y, form)
 
 
 def plain_tiles(kernel: Kernel, X: Any, Y: Any = None) -> SliceTile:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from .._array import is_numpy, is_sparse
 
 #: The functions of the distance t in units of the lengthscale: exp(-t²/2), exp(-t), the Matérn
 #: kernels of 3/2 and 5/2, and exp(-tᵖ).
 FUNCTIONS = ("gaussian", "exponential", "matern32", "matern52", "powered")
+#: How many times larger than the rows a kernel matrix is where copies of them do not count.
+COPIES = 8
+#: Called as ``tile(rows, columns, out)`` with two slices; fills an array with entries.
+SliceTile = Callable[[slice, slice, Any], None]
 
 
 @dataclass(frozen=True)
@@ -68,10 +74,17 @@ def fused_tile(X: np.ndarray, columns: np.ndarray, form: Form, out: np.ndarray) 
     # What the compiled code raises to a power is the squared distance, unless it is Manhattan's.
     power = form.power if form.function == "powered" else 1.0
     power = power if form.manhattan else power / 2
-    contiguous = out.flags.c_contiguous
-    target = out if contiguous else np.empty(out.shape, dtype=np.float32)
-    jit.fused_tile(X, columns, target, form.manhattan, FUNCTIONS.index(form.function), power)
-    if not contiguous:
+    if not out.size:
+        return
+    in_rows = out.strides[1] == out.itemsize and out.strides[0] >= out.itemsize * out.shape[1]
+    target = out if in_rows else np.empty(out.shape, dtype=np.float32)
+    n, m = target.shape
+    stride = target.strides[0] // target.itemsize if n > 1 else m
+    # The tile may be a part of a matrix: all from its first entry to its last as one vector.
+    flat = as_strided(target, ((n - 1) * stride + m,), (target.itemsize,))
+    code = FUNCTIONS.index(form.function)
+    jit.fused_tile(X, columns, flat, stride, form.manhattan, code, power)
+    if target is not out:
         out[:] = target
 
 
@@ -113,6 +126,63 @@ def fused_rows(X: np.ndarray, Y: np.ndarray, form: Form, out: np.ndarray) -> Non
     left = np.ascontiguousarray((X - center) / form.lengthscale, dtype=np.float32)
     right = np.ascontiguousarray(((Y - center) / form.lengthscale).T, dtype=np.float32)
     fused_tile(left, right, form, out)
+
+
+def fused_slices(X: np.ndarray, Y: np.ndarray, form: Form) -> SliceTile:
+    """Return a function that fills float32 tiles of a kernel matrix, whose rows are scaled once.
+
+    Parameters
+    ----------
+    X, Y : arrays of shape (n, d) and (m, d)
+        Rows.
+    form : Form
+        The kernel.
+
+    Returns
+    -------
+    tile : callable
+        ``tile(rows, columns, out)`` fills ``out`` with the kernel of two slices of the rows.
+
+    Examples
+    --------
+    >>> out = np.empty((1, 1), dtype=np.float32)
+    >>> rows = np.asarray([[0.0], [2.0]])
+    >>> fused_slices(rows, rows, Form("exponential", 1.0))(slice(0, 1), slice(1, 2), out)
+    >>> out.round(4)
+    array([[0.1353]], dtype=float32)
+    """
+    # Differences of rows near a common centre keep their digits in float32.
+    center = Y.mean(axis=0, dtype=float)
+    left = np.ascontiguousarray((X - center) / form.lengthscale, dtype=np.float32)
+    right = left if Y is X else ((Y - center) / form.lengthscale).astype(np.float32)
+    transposed = np.ascontiguousarray(right.T)
+
+    def tile(rows: slice, columns: slice, out: np.ndarray) -> None:
+        fused_tile(left[rows], np.ascontiguousarray(transposed[:, columns]), form, out)
+
+    return tile
+
+
+def finite_slices(X: Any, Y: Any, form: Form) -> SliceTile | None:
+    """Return :func:`fused_slices` where rows are float32 and finite, and copies of them small.
+
+    Examples
+    --------
+    >>> rows = np.zeros((100, 2), dtype=np.float32)
+    >>> form = Form("exponential", 1.0)
+    >>> finite_slices(rows, rows[:4], form) is None, finite_slices(rows, rows, form) is None
+    (True, False)
+    """
+    if not (is_numpy(X) and is_numpy(Y)) or is_sparse(X) or is_sparse(Y):
+        return None
+    small = COPIES * (len(X) + len(Y)) * X.shape[1] <= len(X) * len(Y)
+    if not small or X.dtype != np.float32 or Y.dtype != np.float32:
+        return None
+    # Scaled rows are finite where the largest entries are.
+    largest = max(float(np.abs(X).max()), float(np.abs(Y).max()))
+    if not 2 * largest / form.lengthscale < np.finfo(np.float32).max:
+        return None
+    return fused_slices(X, Y, form)
 
 
 def plain_tile(X: np.ndarray, Y: np.ndarray, form: Form) -> np.ndarray:

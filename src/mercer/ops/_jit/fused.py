@@ -3,7 +3,8 @@
 Sums of differences have no matrix product, and for few columns a product would not be faster: the
 columns are taken four at a time and the rows two at a time, with the rows of the other side laid
 out along SIMD lanes. Exponentials and powers are polynomials, as numba has no vectorised ones of
-its own. The result must be contiguous: where that is not known, numba writes single entries.
+its own. Rows of the result must be contiguous: where that is not known, numba writes single
+entries.
 """
 
 from __future__ import annotations
@@ -163,16 +164,22 @@ def apply_function(row, code, power):
 
 
 @compiled
-def fused_tile(X, columns, out, manhattan, code, power):
-    """Fill ``out`` with the kernel of the rows of ``X`` and those whose columns are given."""
-    n = X.shape[0]
-    out[:] = np.float32(0.0)
-    spare = np.zeros(out.shape[1], dtype=np.float32)
+def fused_tile(X, columns, flat, stride, manhattan, code, power):
+    """Fill a tile with the kernel of the rows of ``X`` and those whose columns are given.
+
+    Row i of the tile begins at ``flat[i * stride]``: slices of a contiguous array are contiguous.
+    """
+    n, m = X.shape[0], columns.shape[1]
+    spare = np.empty(m, dtype=np.float32)
     for i in range(0, n, 2):
         # Two rows at a time: every entry of the columns is loaded once for both.
         last = i + 1 == n
-        x, row = X[i], out[i]
-        z, other = (x, spare) if last else (X[i + 1], out[i + 1])
+        x, z = X[i], X[i] if last else X[i + 1]
+        start = i * stride
+        row = flat[start : start + m]
+        other = spare if last else flat[start + stride : start + stride + m]
+        row[:] = np.float32(0.0)
+        other[:] = np.float32(0.0)
         if manhattan:
             add_differences(x, z, columns, row, other)
         else:
