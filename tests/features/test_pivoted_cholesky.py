@@ -25,8 +25,9 @@ class Columns:
         return self.K[:, places]
 
 
-def factorised(K, rank, seed=0):
-    return pivoted_cholesky(Columns(K), np.diag(K).copy(), rank, np.random.default_rng(seed))
+def factorised(K, rank, seed=0, n_selected=0):
+    generator = np.random.default_rng(seed)
+    return pivoted_cholesky(Columns(K), np.diag(K).copy(), rank, generator, n_selected)
 
 
 def one_by_one(K, rank, generator):
@@ -61,16 +62,22 @@ def test_a_regular_matrix_is_found_exactly_with_all_its_rows():
     assert not found.missing.any()
 
 
-@given(st.integers(1, 40), st.integers(1, 12), st.integers(1, 45), st.integers(0, 999))
-@settings(max_examples=100)
-def test_what_is_missing_is_positive_and_known(n, d, rank, seed):
+@given(
+    st.integers(1, 40),
+    st.integers(1, 12),
+    st.integers(1, 45),
+    st.integers(0, 999),
+    st.sampled_from([0, 2, 100]),
+)
+@settings(max_examples=150)
+def test_what_is_missing_is_positive_and_known(n, d, rank, seed, n_selected):
     rng = np.random.default_rng(seed)
     A = rng.standard_normal((n, d)) * rng.choice([1e-3, 1.0, 30.0], (n, 1))
     A[rng.random(n) < 0.2] = A[0]
     K = A @ A.T
     # Small blocks: several of them, also for few rows.
     with patch.object(module, "BLOCK", 3):
-        found = factorised(K, rank, seed)
+        found = factorised(K, rank, seed, n_selected)
     scale = float(np.trace(K))
     rest = K - found.factor @ found.factor.T
     assert found.factor.shape == (n, len(found.pivots))
@@ -200,3 +207,34 @@ def test_array_libraries_give_the_factor_of_numpy(library):
     assert np.array_equal(found.pivots, expected.pivots)
     np.testing.assert_allclose(np.asarray(found.factor), expected.factor, atol=1e-10)
     np.testing.assert_allclose(found.missing, expected.missing, atol=1e-10)
+
+
+class Everything:
+    """Proposes every row of which something is missing."""
+
+    def choice(self, n, size, p):
+        return np.flatnonzero(p)
+
+
+@pytest.mark.parametrize("proposals", [2, 12])
+def test_selected_pivots_are_those_that_lower_the_trace_most(proposals):
+    X = np.random.default_rng(1).standard_normal((12, 2))
+    K = np.asarray(Gaussian(0.5)(X))
+    # All pivots in one block, or each in a block of its own.
+    with patch.object(module, "PROPOSALS", proposals):
+        found = pivoted_cholesky(Columns(K), np.diag(K).copy(), 5, Everything(), 5).pivots
+    rest, best = K.copy(), []
+    for _ in range(5):
+        gains = [(rest[:, i] ** 2).sum() / rest[i, i] if i not in best else -1 for i in range(12)]
+        best.append(int(np.argmax(gains)))
+        rest = rest - np.outer(rest[:, best[-1]], rest[best[-1]]) / rest[best[-1], best[-1]]
+    assert found.tolist() == best
+
+
+def test_selected_pivots_leave_less_than_drawn_ones():
+    X = np.random.default_rng(0).standard_normal((400, 6))
+    K = np.asarray(Gaussian(2.0)(X))
+    drawn, selected = (
+        np.mean([factorised(K, 40, seed, n).missing.sum() for seed in range(20)]) for n in (0, 40)
+    )
+    assert selected < 0.95 * drawn

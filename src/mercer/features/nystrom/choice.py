@@ -10,6 +10,8 @@ from .candidates import KernelOfRows
 from .leverage import leverage_landmarks
 from .pivoted_cholesky import pivoted_cholesky
 
+#: Landmarks that are the best of several proposals.
+SELECTED = 256
 #: Called as ``choose(K, size, generator)``; returns the places of landmarks among the candidates.
 Choice = Callable[[KernelOfRows, int, np.random.Generator], np.ndarray]
 
@@ -23,9 +25,10 @@ def pivoted_landmarks(K: KernelOfRows, size: int, generator: np.random.Generator
     """Return the pivots of a randomly pivoted Cholesky factorisation.
 
     Each is drawn with a probability proportional to what the landmarks before it leave of the
-    kernel's diagonal: rare groups of rows are found, and no row is taken twice.
+    kernel's diagonal: rare groups of rows are found, and no row is taken twice. The first ones,
+    which matter most, are the best of several that are drawn so.
     """
-    return pivoted_cholesky(K.columns, K.diagonal, size, generator).pivots
+    return pivoted_cholesky(K.columns, K.diagonal, size, generator, SELECTED).pivots
 
 
 def seeded_landmarks(K: KernelOfRows, size: int, generator: np.random.Generator) -> np.ndarray:

@@ -54,7 +54,8 @@ class NystromFeatures(LearnsFromRows, FeatureMap):
         landmarks are given.
     landmarks : str or array, default="rpcholesky"
         How landmarks are chosen from rows: ``"rpcholesky"`` [1]_, each where the ones before it
-        leave most (at random, in proportion); ``"leverage"``, by recursive ridge leverage
+        leave most (at random, in proportion; of the first 256 the best of four such draws);
+        ``"leverage"``, by recursive ridge leverage
         scores [2]_; ``"kmeans++"``, far from each other; ``"uniform"``. Or the landmarks
         themselves, an array of shape (n_landmarks, n_features), or the numbers of rows of
         ``X``, an array of integers (``X`` must then be given at once, not as a stream).

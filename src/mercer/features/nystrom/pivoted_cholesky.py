@@ -21,10 +21,14 @@ import numpy as np
 import scipy.linalg
 
 from ..._array import as_floating, beside, is_numpy, namespace, take_rows, to_numpy, zeros_beside
-from ...engine.tall import tall_times
+from ...engine.tall import tall_times, tall_transposed_times
 
 #: Proposals that are drawn at once.
 BLOCK = 128
+#: Proposals for each pivot, where the best are selected.
+PROPOSALS = 4
+#: Share of a proposal's diagonal that the others selected with it must leave.
+EXPLAINED = 1e-2
 #: Share of the trace below which there is nothing left to approximate.
 EXHAUSTED = 1e-12
 
@@ -42,6 +46,7 @@ def pivoted_cholesky(
     diagonal: np.ndarray,
     rank: int,
     generator: np.random.Generator,
+    n_selected: int = 0,
 ) -> LowRank:
     """Return a factor of a positive semi-definite matrix from randomly pivoted columns.
 
@@ -56,6 +61,9 @@ def pivoted_cholesky(
         Columns of the factor, at most.
     generator : numpy.random.Generator
         Draws the pivots.
+    n_selected : int, default=0
+        So many of the first pivots are those of several proposals that leave the smallest trace,
+        which takes several times their columns; the others follow the law of proportion.
 
     Returns
     -------
@@ -86,7 +94,13 @@ def pivoted_cholesky(
         own = take_rows(factor, proposals)[:, :done]
         rest = rest - tall_times(factor[:, :done], own.T)
         square = to_numpy(take_rows(rest, proposals))
-        accepted = _accepted(square, missing[proposals], generator)[: rank - done]
+        if done < n_selected:
+            # Never much more than were asked for, as what is selected is dear.
+            most = min(max(1, size // PROPOSALS), rank - done)
+            gram = to_numpy(tall_transposed_times(rest, rest))
+            accepted = _selected(square, gram, most)
+        else:
+            accepted = _accepted(square, missing[proposals], generator)[: rank - done]
         # What the diagonal's own rounding leaves behind is not there to be found.
         left = np.maximum(np.diag(square), 0.0)
         missing[proposals] = np.minimum(missing[proposals], left)
@@ -133,3 +147,29 @@ def _accepted(H: np.ndarray, bound: np.ndarray, generator: np.random.Generator) 
             accepted.append(i)
             H[i + 1 :, i + 1 :] -= np.outer(H[i + 1 :, i], H[i, i + 1 :]) / H[i, i]
     return np.asarray(accepted, dtype=np.int64)
+
+
+def _selected(H: np.ndarray, G: np.ndarray, size: int) -> np.ndarray:
+    """Return proposals that lower the trace most, one after the other.
+
+    ``H`` holds their rows of the columns C of what is missing, and ``G`` is CᵀC: the column of a
+    proposal lowers the trace by G_ii / H_ii, and what it leaves of the others has the same form.
+    """
+    H, G = H.copy(), G.copy()
+    # What is explained but for this is not worth a column, nor known well enough to compare.
+    least = EXPLAINED * np.maximum(np.diag(H), 0.0)
+    chosen: list[int] = []
+    while len(chosen) < size:
+        diagonal = np.diag(H)
+        able = diagonal > least
+        able[chosen] = False
+        if not able.any():
+            break
+        gains = np.where(able, np.diag(G) / np.where(able, diagonal, 1.0), -np.inf)
+        i = int(np.argmax(gains))
+        share = H[i] / H[i, i]
+        crossed = np.outer(G[:, i], share)
+        G = G - crossed - crossed.T + G[i, i] * np.outer(share, share)
+        H = H - np.outer(H[:, i], share)
+        chosen.append(i)
+    return np.asarray(chosen, dtype=np.int64)
