@@ -70,7 +70,7 @@ class RidgeState:
         n_before: int = 0,
     ) -> None:
         """Add a block of checked rows with expanded targets, weights and sample weights."""
-        Z = self.rows.block(X, n_before)
+        Z = self.rows.gathered(X, n_before)
         self._observe(Z, Y, weights, counts)
         self._accumulator(Z).add(Z, Y, weights, self.rows.overwritable)
 
