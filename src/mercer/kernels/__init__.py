@@ -8,6 +8,7 @@ from .function import FunctionKernel
 from .gaussian import Gaussian
 from .laplace import Laplace, ProductLaplace
 from .matern import Matern
+from .moments import kernel_moments
 from .powered import PoweredExponential
 from .relu import NNGP, NTK, ArcCosine
 from .series import PowerSeries
@@ -37,5 +38,6 @@ __all__ = [
     "Scaled",
     "Sum",
     "Zonal",
+    "kernel_moments",
     "zonal_coefficients",
 ]
