@@ -13,6 +13,7 @@ from .powered import PoweredExponential
 from .relu import NNGP, NTK, ArcCosine
 from .series import PowerSeries
 from .stationary import Isotropic
+from .ternary import Ternary
 from .zonal import DotProduct, GeneralizedZonal, Zonal
 from .zonal_coefficients import zonal_coefficients
 
@@ -37,6 +38,7 @@ __all__ = [
     "ProductLaplace",
     "Scaled",
     "Sum",
+    "Ternary",
     "Zonal",
     "kernel_moments",
     "zonal_coefficients",
