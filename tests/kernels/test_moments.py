@@ -17,6 +17,7 @@ from mercer import (
     OnColumns,
     Polynomial,
     ProductLaplace,
+    Ternary,
     Zonal,
 )
 from mercer.kernels import kernel_moments
@@ -100,6 +101,29 @@ def test_the_tangent_kernel_by_differences():
     second = (at(step) - 2 * at(0.0) + at(-step)) / step**2
     assert found.d2 == pytest.approx(second / 4, rel=1e-5)
     assert found.d0 == pytest.approx(at(tau) - at(0.0) - tau * found.d1, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "ratio"),
+    [
+        (Gaussian(), 1.0),
+        (Laplace(), 1.0),
+        (ArcCosine(1), 1.0),
+        (Ternary(0.3, 1.1), 1.0),
+        (Exponential(), 0.0),
+        (NTK(1), 1 / 3),
+    ],
+    ids=repr,
+)
+def test_which_kernels_have_one_number_for_norms_and_inner_products(kernel, ratio):
+    tau, step = 1.4, 1e-3
+
+    def at(a, b):
+        return kernel(np.asarray([a**0.5, 0.0]), np.asarray([0.0, b**0.5]))
+
+    up, down = tau + step, tau - step
+    mixed = (at(up, up) - at(up, down) - at(down, up) + at(down, down)) / (4 * step**2)
+    assert mixed == pytest.approx(ratio * kernel_moments(kernel, tau).d2, rel=1e-5, abs=1e-9)
 
 
 def powers(l, norms):

@@ -51,9 +51,10 @@ def kernel_moments(kernel: Kernel, tau: float, n_features: int = 8) -> GaussianM
     -----
     For a kernel of random features :math:`\partial^2 F / \partial a\, \partial b =
     F_{cc} / 4` at right angles, with :math:`a, b` the squared norms: one number says how
-    norms and how inner products count. That holds for every kernel of distances and for
-    :class:`~mercer.ArcCosine`. For kernels of inner products, where the left side is 0, and
-    for :class:`~mercer.NTK`, :math:`d_2` is right for rows of equal norms only.
+    norms and how inner products count. That holds for every kernel of distances too, but not
+    for kernels of inner products, where the left side is 0, nor for :class:`~mercer.NTK`
+    (a third of the right side at depth 1). For those :math:`d_2` is right for rows of equal
+    norms only.
 
     Examples
     --------

@@ -31,7 +31,8 @@ def asymptotic_equivalent(
     Parameters
     ----------
     moments : GaussianMoments
-        The moments of the activation, or of the kernel.
+        The moments of the activation, or of its kernel. Kernels of inner products and the
+        NTK have no single :math:`d_2` and no equivalent of this form.
     X : array of shape (n, p)
         The rows :math:`x_i`, of norm about :math:`\sqrt\tau`.
     labels : array of shape (n,)
