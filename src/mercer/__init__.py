@@ -65,6 +65,7 @@ _NAMES = {
         "PowerSeries",
         "PoweredExponential",
         "ProductLaplace",
+        "Ternary",
         "Zonal",
     ),
 }
@@ -119,6 +120,7 @@ if TYPE_CHECKING:
         PoweredExponential,
         PowerSeries,
         ProductLaplace,
+        Ternary,
         Zonal,
     )
     from .machines import (
@@ -183,6 +185,7 @@ __all__ = [
     "SphericalCoordinates",
     "TableEncoder",
     "TensorNTKFeatures",
+    "Ternary",
     "Zonal",
     "__version__",
     "approximation_error",
