@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from .._registry import HasStoredState
+from .._registry import HasCheckedState, HasStoredState
 from ..features import FeatureMap
 from ..features.recipe import Recipe
 from ..solvers import Solution
@@ -304,6 +304,8 @@ class Unpacker:
             if name.startswith("__"):
                 raise ModelFileError(f"it sets {name!r}")
             made.__dict__[name] = self.unpack(part)
+        if isinstance(made, HasCheckedState):
+            made.__mercer_check__()
         return made
 
     def _drawn(self, node: Any) -> Any:
