@@ -19,6 +19,7 @@ from mercer import (
     Polynomial,
     ProductLaplace,
     Zonal,
+    approximation_error,
 )
 from mercer.features.nystrom.candidates import KernelOfRows
 from mercer.features.nystrom.choice import CHOICES, seeded_landmarks
@@ -247,3 +248,13 @@ def test_a_saved_map_gives_the_same_features(tmp_path, sparse):
     mercer.save(machine, tmp_path / "machine.mercer")
     loaded = mercer.load(tmp_path / "machine.mercer")
     assert np.array_equal(loaded.predict(X), machine.predict(X))
+
+
+def test_landmarks_of_a_smooth_kernel_are_found_beyond_the_digits_of_float32():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1000, 3)) @ rng.standard_normal((3, 8))
+    kernel = Gaussian("median").fitted_to(X)
+    features = NystromFeatures(kernel, n_components=400, random_state=0).fit(X[:600])
+    # float32 columns end with half as many.
+    assert features.n_features_out_ > 180
+    assert approximation_error(features, X[600:]).relative < 1e-4

@@ -126,8 +126,13 @@ class KernelOfRows:
     def columns(self, at: np.ndarray) -> np.ndarray:
         """Return whole columns, to the precision of float32 where that is faster."""
         if not self._single:
-            return np.asarray(self._kernel(self._rows, self._rows[at]), dtype=float)
+            return self.exact_columns(at)
         return np.asarray(float32_matrix(self._kernel, self._rows, self._rows[at]), dtype=float)
+
+    def exact_columns(self, at: np.ndarray) -> np.ndarray:
+        """Return whole columns, in double precision."""
+        rows = self._rows.astype(float, copy=False)
+        return np.asarray(self._kernel(rows, rows[at]), dtype=float)
 
     def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Return a block, in double precision."""

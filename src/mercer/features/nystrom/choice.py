@@ -28,7 +28,11 @@ def pivoted_landmarks(K: KernelOfRows, size: int, generator: np.random.Generator
     kernel's diagonal: rare groups of rows are found, and no row is taken twice. The first ones,
     which matter most, are the best of several that are drawn so.
     """
-    return pivoted_cholesky(K.columns, K.diagonal, size, generator, SELECTED).pivots
+    found = pivoted_cholesky(K.columns, K.diagonal, size, generator, SELECTED).pivots
+    if len(found) < min(size, K.size):
+        # What is left of a smooth kernel may be less than columns in float32 can tell.
+        found = pivoted_cholesky(K.exact_columns, K.diagonal, size, generator, SELECTED).pivots
+    return found
 
 
 def seeded_landmarks(K: KernelOfRows, size: int, generator: np.random.Generator) -> np.ndarray:
