@@ -31,6 +31,7 @@ _NAMES = {
         "ProductFeatures",
         "RandomFourier",
         "TensorNTKFeatures",
+        "TernaryFeatures",
     ),
     "preprocessing": ("SphericalCoordinates", "TableEncoder"),
     "io": ("load", "save"),
@@ -103,6 +104,7 @@ if TYPE_CHECKING:
         ProductFeatures,
         RandomFourier,
         TensorNTKFeatures,
+        TernaryFeatures,
     )
     from .io import load, save
     from .kernels import (
@@ -189,6 +191,7 @@ __all__ = [
     "TableEncoder",
     "TensorNTKFeatures",
     "Ternary",
+    "TernaryFeatures",
     "Zonal",
     "__version__",
     "approximation_error",

@@ -10,7 +10,6 @@ import click
 from .._words import listed
 from ._screen import explained, facts, print_json
 
-
 #: Arrays of a file that are named.
 LARGEST = 4
 

@@ -5,7 +5,7 @@ from .base import FeatureMap
 from .fourier import RandomFourier
 from .ntk import GradientFeatures, NNGPFeatures, NTKFeatures, TensorNTKFeatures
 from .nystrom import NystromFeatures
-from .packed import PackedFeatures
+from .packed import PackedFeatures, TernaryFeatures
 from .polynomial import DotProductSketch, PolynomialSketch
 from .product import ProductFeatures
 from .zonal import GegenbauerFeatures
@@ -24,4 +24,5 @@ __all__ = [
     "ProductFeatures",
     "RandomFourier",
     "TensorNTKFeatures",
+    "TernaryFeatures",
 ]

@@ -64,8 +64,8 @@ def rounded(coef: np.ndarray, dtype: str) -> np.ndarray:
     # Twice what a normal number loses; small ones among large ones may lose more.
     if not (np.abs(found.astype(float) - coef) <= np.finfo(dtype).eps * largest).all():
         raise ValueError(
-            f"coefficients={dtype!r} cannot hold coefficients whose largest is {largest.max():.3g}: "
-            "leave it out, or learn from scaled targets or features."
+            f"coefficients={dtype!r} cannot hold coefficients whose largest is "
+            f"{largest.max():.3g}: leave it out, or learn from scaled targets or features."
         )
     return np.asarray(found)
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any
 
-from .._array import beside, is_numpy, to_numpy
+import numpy as np
+
+from .._array import beside, is_numpy, like, to_numpy
 from .._registry import storable
 from .._sklearn import Interval
 from ..ops.distances import signed_half_chords
 from ..ops.norms import row_norms
+from ..ops.products import dense
 from ..ops.ternary_kernel import row_thresholds, ternary_diagonal, ternary_kernel
 from .base import Kernel
 
@@ -40,6 +43,8 @@ class Ternary(Kernel):
         The factor :math:`c`.
     even : bool, default=False
         Which type.
+    center : array of shape (n_features,), default=None
+        What is subtracted from rows first.
 
     Examples
     --------
@@ -66,15 +71,22 @@ class Ternary(Kernel):
         "upper": [Interval(Real, None, None, closed="neither")],
         "scale": [Interval(Real, 0, None, closed="neither")],
         "even": ["boolean"],
+        "center": ["array-like", None],
     }
 
     def __init__(
-        self, lower: float = -0.6, upper: float = 0.6, scale: float = 1.0, even: bool = False
+        self,
+        lower: float = -0.6,
+        upper: float = 0.6,
+        scale: float = 1.0,
+        even: bool = False,
+        center: Any = None,
     ) -> None:
         self.lower = lower
         self.upper = upper
         self.scale = scale
         self.even = even
+        self.center = center
 
     def _thresholds(self, norms: Any) -> tuple[Any, Any]:
         """Return the thresholds of rows in units of their norms, as NumPy arrays."""
@@ -86,7 +98,15 @@ class Ternary(Kernel):
             )
         return row_thresholds(to_numpy(norms), lower, upper)
 
+    def _centred(self, X: Any) -> Any:
+        """Return rows less the center, dense if there is one."""
+        if self.center is None:
+            return X
+        X = dense(X)
+        return X - like(X, np.asarray(self.center, dtype=float))
+
     def _tile(self, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
+        X, Y = self._centred(X), self._centred(Y)
         code, norms_x, norms_y = signed_half_chords(X, Y, xp)
         left, right = self._thresholds(norms_x), self._thresholds(norms_y)
         # Owen's function is SciPy's: arrays of other libraries go through the host.
@@ -95,6 +115,6 @@ class Ternary(Kernel):
         return found if is_numpy(code) else beside(code, found)
 
     def _diag(self, X: Any, xp: Any) -> Any:
-        norms = row_norms(X, xp)
+        norms = row_norms(self._centred(X), xp)
         found = float(self.scale) ** 2 * ternary_diagonal(self._thresholds(norms))
         return beside(norms, found)

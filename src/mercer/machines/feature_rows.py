@@ -68,7 +68,7 @@ class FeatureRows:
         return Z.unpack(np.float32) if isinstance(Z, PackedFeatures) else Z
 
     def gathered(self, X: Any, n_before: int = 0) -> Any:
-        """Return the features of a block as accumulators take them: packed, or as ``block`` does."""
+        """Return the features of a block for accumulators: packed, or as ``block`` does."""
         try:
             Z = self._made(X)
         except NonFiniteError as error:

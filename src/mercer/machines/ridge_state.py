@@ -174,8 +174,9 @@ class RidgeState:
         solution = self.solve()
         Z = self.rows.block(X, n_before)
         # Coefficients beyond float32 keep their own precision.
-        large = np.abs(solution.coef).max(initial=0.0) > LARGE
-        values = Z @ solution.coef.astype(float if large else Z.dtype) + solution.intercept
+        coef = solution.coef
+        large = coef.itemsize > 4 and np.abs(coef).max(initial=0.0) > LARGE
+        values = Z @ coef.astype(float if large else Z.dtype) + solution.intercept
         if not with_variance:
             return values, None
         variances = np.empty(values.shape)

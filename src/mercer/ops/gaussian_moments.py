@@ -9,12 +9,14 @@ from typing import Any
 
 from scipy import special
 
+from .._registry import storable
 from .quadrature import normal_quadrature
 
 #: Coefficients of activations that have some: right and left slope, and those of t² and t.
 DEFAULT_COEFFICIENTS = {"leaky_relu": (1.0, 0.01), "quadratic": (1.0, 0.0)}
 
 
+@storable
 @dataclass(frozen=True)
 class GaussianMoments:
     r"""The three numbers of an activation that decide its kernel in high dimensions.

@@ -12,6 +12,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import ndtr
 
 from .._array import namespace
+from .._registry import storable
 from .gaussian_moments import GaussianMoments, positive_tau
 
 #: Ratios up to which the odd type has the smaller d0, and beyond which its scale overflows.
@@ -22,6 +23,7 @@ ODD_SPREADS, EVEN_SPREADS = (0.05, 1.0), (0.3, 3.0)
 WIDEST = 5.0
 
 
+@storable
 @dataclass(frozen=True)
 class TernaryActivation:
     r"""An activation of three or two values, by two thresholds.

@@ -4,6 +4,7 @@ from .code import EVEN, SIGN, TERNARY, Code
 from .features import PackedFeatures
 from .products import add_column_gram, column_gram, column_products, column_sums, row_gram
 from .projected import packed_thresholds, threshold_codes
+from .ternary import TernaryFeatures
 
 __all__ = [
     "EVEN",
@@ -11,6 +12,7 @@ __all__ = [
     "TERNARY",
     "Code",
     "PackedFeatures",
+    "TernaryFeatures",
     "add_column_gram",
     "column_gram",
     "column_products",

@@ -292,9 +292,9 @@ def _sparsity(asked: float | str, n_features: int) -> float:
     if left < (1 - 1e-9) * FEWEST_TERMS:
         remedy = "give a smaller sparsity" if n_features >= FEWEST_TERMS else "use RandomFourier"
         warnings.warn(
-            f"A projection of {n_features} columns with sparsity={asked:.3g} sums {left:.3g} entries "
-            f"on average: below {FEWEST_TERMS} such sums are not normal, and the features not those "
-            f"of kernel_; {remedy}.",
+            f"A projection of {n_features} columns with sparsity={asked:.3g} sums {left:.3g} "
+            f"entries on average: below {FEWEST_TERMS} such sums are not normal, and the features "
+            f"not those of kernel_; {remedy}.",
             UserWarning,
             stacklevel=2,
         )
