@@ -67,12 +67,12 @@ def _largest(arrays: dict[str, Any]) -> str:
     """Return what takes the most bytes of a file."""
     order = sorted(arrays, key=lambda name: -arrays[name].nbytes)[:LARGEST]
     parts = [
-        f"{name.removeprefix('model.')} {arrays[name].nbytes / 1e3:,.1f} kB "
-        f"({' x '.join(map(str, arrays[name].shape))} {arrays[name].dtype})"
+        f"{' x '.join(map(str, arrays[name].shape))} {arrays[name].dtype} "
+        f"({arrays[name].nbytes / 1e3:,.1f} kB)"
         for name in order
     ]
     rest = len(arrays) - len(order)
-    return "; ".join(parts + [f"{rest} smaller"] * bool(rest)) if parts else "none"
+    return ", ".join(parts + [f"{rest} smaller"] * bool(rest)) if parts else "none"
 
 
 def _plain(label: Any) -> Any:
