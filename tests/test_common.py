@@ -33,6 +33,7 @@ from mercer import (
     ProductLaplace,
     RandomFourier,
     TensorNTKFeatures,
+    Ternary,
     Zonal,
 )
 from mercer._array import is_numpy, namespace
@@ -80,6 +81,9 @@ KERNELS = [
     PowerSeries((0.3, 1.0, 0.5), normalized=True),
     Zonal(poisson),
     Zonal(poisson, homogeneous=True),
+    Ternary(lower=0.5, upper=1.4, scale=2.0),
+    Ternary(lower=0.0, upper=0.0),
+    Ternary(lower=-0.8, upper=1.1, even=True),
     DotProduct((0.5, 0.0, 0.25)),
     DotProduct(cubed),
     GeneralizedZonal(powers, degree=3, order=2),

@@ -20,6 +20,7 @@ from . import (
     ridge,
     sketches,
     stream,
+    ternary,
     zonal,
 )
 
@@ -30,6 +31,7 @@ BENCHMARKS = {
     "projections": projections.run,
     "sketches": sketches.run,
     "zonal": zonal.run,
+    "ternary": ternary.run,
     "landmarks": landmarks.run,
     "ridge": ridge.run,
     "large_ridge": large_ridge.run,

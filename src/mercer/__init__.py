@@ -26,10 +26,12 @@ _NAMES = {
         "NNGPFeatures",
         "NTKFeatures",
         "NystromFeatures",
+        "PackedFeatures",
         "PolynomialSketch",
         "ProductFeatures",
         "RandomFourier",
         "TensorNTKFeatures",
+        "TernaryFeatures",
     ),
     "preprocessing": ("SphericalCoordinates", "TableEncoder"),
     "io": ("load", "save"),
@@ -65,6 +67,7 @@ _NAMES = {
         "PowerSeries",
         "PoweredExponential",
         "ProductLaplace",
+        "Ternary",
         "Zonal",
     ),
 }
@@ -96,10 +99,12 @@ if TYPE_CHECKING:
         NNGPFeatures,
         NTKFeatures,
         NystromFeatures,
+        PackedFeatures,
         PolynomialSketch,
         ProductFeatures,
         RandomFourier,
         TensorNTKFeatures,
+        TernaryFeatures,
     )
     from .io import load, save
     from .kernels import (
@@ -119,6 +124,7 @@ if TYPE_CHECKING:
         PoweredExponential,
         PowerSeries,
         ProductLaplace,
+        Ternary,
         Zonal,
     )
     from .machines import (
@@ -171,6 +177,7 @@ __all__ = [
     "NTKFeatures",
     "NystromFeatures",
     "OnColumns",
+    "PackedFeatures",
     "Polynomial",
     "PolynomialSketch",
     "PowerSeries",
@@ -183,6 +190,8 @@ __all__ = [
     "SphericalCoordinates",
     "TableEncoder",
     "TensorNTKFeatures",
+    "Ternary",
+    "TernaryFeatures",
     "Zonal",
     "__version__",
     "approximation_error",

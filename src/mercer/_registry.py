@@ -27,6 +27,15 @@ class HasStoredState(Protocol):
         ...
 
 
+@runtime_checkable
+class HasCheckedState(Protocol):
+    """An object that says whether what a model file held of it can be trusted."""
+
+    def __mercer_check__(self) -> None:
+        """Raise a ValueError if the attributes do not fit together."""
+        ...
+
+
 def storable(kind: Kind) -> Kind:
     """Register a class whose objects may be stored in a model file; use it as a decorator.
 

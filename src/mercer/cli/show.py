@@ -10,6 +10,9 @@ import click
 from .._words import listed
 from ._screen import explained, facts, print_json
 
+#: Arrays of a file that are named.
+LARGEST = 4
+
 
 @click.command("show", short_help="Say what is in a model file.")
 @click.argument("model", type=click.Path(dir_okay=False, path_type=Path))
@@ -51,12 +54,25 @@ def command(model: Path, as_json: bool) -> None:
             f"{model}, {size / 1e3:,.0f} kB, {numbers:,} numbers, format {about['format']}, "
             f"written by mercer {about['mercer']}",
         ),
+        ("arrays", _largest(arrays)),
         ("estimator", repr(fitted).replace("\n", " ")),
     ]
     if about["target"]:
         pairs.append(("target", str(about["target"])))
     pairs += [(name, listed(about[name])) for name in ("columns", "classes") if about[name]]
     facts(pairs + ([] if report is None else report.lines()))
+
+
+def _largest(arrays: dict[str, Any]) -> str:
+    """Return what takes the most bytes of a file."""
+    order = sorted(arrays, key=lambda name: -arrays[name].nbytes)[:LARGEST]
+    parts = [
+        f"{' x '.join(map(str, arrays[name].shape))} {arrays[name].dtype} "
+        f"({arrays[name].nbytes / 1e3:,.1f} kB)"
+        for name in order
+    ]
+    rest = len(arrays) - len(order)
+    return ", ".join(parts + [f"{rest} smaller"] * bool(rest)) if parts else "none"
 
 
 def _plain(label: Any) -> Any:

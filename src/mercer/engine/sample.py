@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse
@@ -15,6 +15,19 @@ from .blocks import row_width
 #: Numbers that a sample may hold, however wide its rows are. Not the memory budget decides: what
 #: is learnt from a sample should not depend on it.
 ENTRIES = 5_000_000
+
+
+@runtime_checkable
+class Packed(Protocol):
+    """Rows of few bits that can be unpacked."""
+
+    def take(self, rows: np.ndarray) -> Packed:
+        """Return some rows."""
+        ...
+
+    def unpack(self, dtype: str) -> np.ndarray:
+        """Return them as a dense array."""
+        ...
 
 
 @storable
@@ -81,7 +94,9 @@ class RowSample:
 
 
 def rows_of(block: Any, indices: np.ndarray) -> Any:
-    """Return some rows of a block as NumPy or CSR rows."""
+    """Return some rows of a block as NumPy or CSR rows; packed ones are unpacked."""
+    if isinstance(block, Packed):
+        return block.take(indices).unpack("float32")
     if is_sparse(block):
         return scipy.sparse.csr_array(block)[indices]
     if isinstance(block, np.ndarray):

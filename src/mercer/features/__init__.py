@@ -5,6 +5,7 @@ from .base import FeatureMap
 from .fourier import RandomFourier
 from .ntk import GradientFeatures, NNGPFeatures, NTKFeatures, TensorNTKFeatures
 from .nystrom import NystromFeatures
+from .packed import PackedFeatures, TernaryFeatures
 from .polynomial import DotProductSketch, PolynomialSketch
 from .product import ProductFeatures
 from .zonal import GegenbauerFeatures
@@ -18,8 +19,10 @@ __all__ = [
     "NNGPFeatures",
     "NTKFeatures",
     "NystromFeatures",
+    "PackedFeatures",
     "PolynomialSketch",
     "ProductFeatures",
     "RandomFourier",
     "TensorNTKFeatures",
+    "TernaryFeatures",
 ]

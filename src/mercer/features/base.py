@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -197,11 +198,15 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                     findings.append(guard.inspect(block, xp))
             return self.map_block(block, xp, out)
 
-        label, scratch = type(self).__name__, self.traits_.scratch
-        Z = map_rows(block_map, X, self.n_features_out_, scratch=scratch, label=label)
+        Z = self._all_rows(block_map, X)
         if guard is not None:
             guard.conclude(findings)
         return Z
+
+    def _all_rows(self, block_map: Callable[..., Any], X: Any) -> Any:
+        """Return the features of all rows; maps whose features are no floats have their own way."""
+        label, scratch = type(self).__name__, self.traits_.scratch
+        return map_rows(block_map, X, self.n_features_out_, scratch=scratch, label=label)
 
     def map_block(self, X: Any, xp: Any, out: Any = None) -> Any:
         """Return the features of one block of floating rows, in ``out`` if given (NumPy only)."""

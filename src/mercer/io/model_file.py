@@ -30,7 +30,9 @@ DAMAGE = (
 )
 
 
-def save(model: Any, path: str | Path, *, compact: bool = False) -> None:
+def save(
+    model: Any, path: str | Path, *, compact: bool = False, coefficients: str | None = None
+) -> None:
     """Write a fitted model to a file, whole or not at all.
 
     The file is written beside its place, brought to the disk, and then moved there: what was
@@ -48,6 +50,10 @@ def save(model: Any, path: str | Path, *, compact: bool = False) -> None:
         out for calibration), and keep random maps as seed and shape: kilobytes instead of
         megabytes. Predictions and probabilities stay the same. Maps of more than a gigabyte of
         random numbers are refused: ``load`` would not draw them again.
+    coefficients : {"float16", "float32"} or None, default=None
+        Round the coefficients of ridge machines to this dtype, which leaves a quarter or half of
+        them; predictions change in the fourth or eighth digit. Coefficients that the dtype cannot
+        hold are refused.
 
     Examples
     --------
@@ -62,7 +68,7 @@ def save(model: Any, path: str | Path, *, compact: bool = False) -> None:
     >>> bool((mercer.load(path).predict(X) == model.predict(X)).all())
     True
     """
-    packer = Packer(compact)
+    packer = Packer(compact, coefficients)
     structure = packer.pack(model)
     write(Path(path), {"model": structure}, packer.arrays)
 

@@ -10,15 +10,17 @@ from __future__ import annotations
 import datetime
 import math
 from collections import Counter
+from dataclasses import replace
 from functools import singledispatchmethod
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
-from .._registry import HasStoredState
+from .._registry import HasCheckedState, HasStoredState
 from ..features import FeatureMap
 from ..features.recipe import Recipe
+from ..solvers import Solution
 from .classes import class_of, key_of
 from .errors import ModelFileError
 
@@ -26,6 +28,8 @@ __all__ = ["ModelFileError", "Packer", "Unpacker"]
 
 #: Kinds of arrays that are stored as they are; strings and objects go into the structure.
 STORED_KINDS = "biuf"
+#: Dtypes that coefficients may be rounded to.
+ROUNDED = ("float16", "float32")
 #: Random bit generators of NumPy, by name.
 BIT_GENERATORS = {
     kind.__name__: kind
@@ -39,6 +43,33 @@ BIT_GENERATORS = {
 }
 
 
+def rounded(coef: np.ndarray, dtype: str) -> np.ndarray:
+    """Return coefficients in a smaller dtype, or say that it cannot hold them.
+
+    Parameters
+    ----------
+    coef : array of shape (n_features, n_targets)
+        The coefficients.
+    dtype : {"float16", "float32"}
+        The dtype.
+
+    Examples
+    --------
+    >>> rounded(np.asarray([[1.0], [1 / 3]]), "float16").ravel()
+    array([1.    , 0.3333], dtype=float16)
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        found = coef.astype(dtype)
+    largest = np.abs(coef).max(axis=0, initial=0.0)
+    # Twice what a normal number loses; small ones among large ones may lose more.
+    if not (np.abs(found.astype(float) - coef) <= np.finfo(dtype).eps * largest).all():
+        raise ValueError(
+            f"coefficients={dtype!r} cannot hold coefficients whose largest is "
+            f"{largest.max():.3g}: leave it out, or learn from scaled targets or features."
+        )
+    return np.asarray(found)
+
+
 class Packer:
     """Turns objects into a structure of plain values and a dictionary of arrays.
 
@@ -46,10 +77,16 @@ class Packer:
     ----------
     compact : bool
         Leave out what only further learning needs, and keep maps as seed and shape.
+    coefficients : {"float16", "float32"} or None, default=None
+        What the coefficients of ridge solutions are rounded to.
     """
 
-    def __init__(self, compact: bool) -> None:
-        self.compact = compact
+    def __init__(self, compact: bool, coefficients: str | None = None) -> None:
+        if coefficients not in (None, *ROUNDED):
+            raise ValueError(
+                f"coefficients must be None or one of {', '.join(ROUNDED)}, got {coefficients!r}."
+            )
+        self.compact, self.coefficients = compact, coefficients
         self.arrays: dict[str, np.ndarray] = {}
         self._names: dict[int, str] = {}
         self._kept: list[Any] = []
@@ -87,6 +124,12 @@ class Packer:
     def _dict(self, value: dict, where: str = "model") -> Any:
         pairs = [[self.pack(k, where), self.pack(v, f"{where}[{k!r}]")] for k, v in value.items()]
         return {"counter" if isinstance(value, Counter) else "dict": pairs}
+
+    @pack.register
+    def _solution(self, value: Solution, where: str = "model") -> Any:
+        if self.coefficients is not None:
+            value = replace(value, coef=rounded(value.coef, self.coefficients))
+        return self._object(value, where)
 
     @pack.register
     def _slice(self, value: slice, where: str = "model") -> Any:
@@ -261,6 +304,8 @@ class Unpacker:
             if name.startswith("__"):
                 raise ModelFileError(f"it sets {name!r}")
             made.__dict__[name] = self.unpack(part)
+        if isinstance(made, HasCheckedState):
+            made.__mercer_check__()
         return made
 
     def _drawn(self, node: Any) -> Any:

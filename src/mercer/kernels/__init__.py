@@ -8,10 +8,12 @@ from .function import FunctionKernel
 from .gaussian import Gaussian
 from .laplace import Laplace, ProductLaplace
 from .matern import Matern
+from .moments import kernel_moments
 from .powered import PoweredExponential
 from .relu import NNGP, NTK, ArcCosine
 from .series import PowerSeries
 from .stationary import Isotropic
+from .ternary import Ternary
 from .zonal import DotProduct, GeneralizedZonal, Zonal
 from .zonal_coefficients import zonal_coefficients
 
@@ -36,6 +38,8 @@ __all__ = [
     "ProductLaplace",
     "Scaled",
     "Sum",
+    "Ternary",
     "Zonal",
+    "kernel_moments",
     "zonal_coefficients",
 ]

@@ -289,7 +289,9 @@ def _parts(state: RidgeState, X: Any, encoded: Any, weights: Any, counts: Any) -
 def _block_rows(state: RidgeState) -> int:
     """Return how many rows to learn from at a time."""
     width = state.rows.width + state.targets.n_columns
-    return learning_rows(width, 8, max(256, max(1, state.n_folds) * width // FEATURES_EACH))
+    # Of packed features a block takes an eighth of the memory or less, also where it is unpacked.
+    itemsize = 1 if state.rows.is_packed else 8
+    return learning_rows(width, itemsize, max(256, max(1, state.n_folds) * width // FEATURES_EACH))
 
 
 def _encoded(targets: Targets, block: Block) -> tuple[np.ndarray, Any, Any]:

@@ -15,7 +15,7 @@ from .._registry import storable
 from .._sklearn import check_rows
 from ..engine.blocks import NonFiniteError, take
 from ..engine.streams import rows_between
-from ..features import FeatureMap
+from ..features import FeatureMap, PackedFeatures
 
 
 @storable
@@ -31,7 +31,7 @@ class FeatureRows:
     """
 
     def __init__(self, fitted: Any, width: int) -> None:
-        self.fitted, self.width = fitted, width
+        self.fitted, self.width, self.is_packed = fitted, width, False
 
     @classmethod
     def learnt(cls, features: Any, X: Any) -> FeatureRows:
@@ -49,7 +49,8 @@ class FeatureRows:
         else:
             fitted = clone(features).fit(X)
         rows = cls(fitted, 0)
-        rows.width = int(rows.block(rows_between(X, 0, 1)).shape[1])
+        one = rows.gathered(rows_between(X, 0, 1))
+        rows.width, rows.is_packed = int(one.shape[1]), isinstance(one, PackedFeatures)
         return rows
 
     @property
@@ -63,24 +64,32 @@ class FeatureRows:
         Whether the rows are finite is seen here, once; an error names the row, of which
         ``n_before`` others stand before the block.
         """
+        Z = self.gathered(X, n_before)
+        return Z.unpack(np.float32) if isinstance(Z, PackedFeatures) else Z
+
+    def gathered(self, X: Any, n_before: int = 0) -> Any:
+        """Return the features of a block for accumulators: packed, or as ``block`` does."""
         try:
-            return self._dense(X)
+            Z = self._made(X)
         except NonFiniteError as error:
             raise error.below(n_before) from None
-
-    def _dense(self, X: Any) -> np.ndarray:
-        if self.fitted is None:
-            Z = take(X, 0, X.shape[0], floating_name(X))
-        elif isinstance(self.fitted, FeatureMap):
-            Z = self.fitted.transform_checked(X)
-        else:
-            Z = self.fitted.transform(X)
+        if isinstance(Z, PackedFeatures):
+            return Z
         if is_sparse(Z):
             Z = Z.toarray()
         elif hasattr(Z, "to_numpy"):
             Z = Z.to_numpy()
         Z = to_numpy(Z)
-        return Z if Z.dtype in (np.float32, np.float64) else Z.astype(float)
+        return Z if Z.dtype in (np.float32, np.float64) else Z.astype(floating_name(Z))
+
+    def _made(self, X: Any) -> Any:
+        """Return what the transformer makes of a block."""
+        if self.fitted is None:
+            packed = isinstance(X, PackedFeatures)
+            return X if packed else take(X, 0, X.shape[0], floating_name(X))
+        if isinstance(self.fitted, FeatureMap):
+            return self.fitted.transform_checked(X)
+        return self.fitted.transform(X)
 
 
 def checked_rows(X: Any, features: Any, *, owner: Any, reset: bool) -> Any:
@@ -97,9 +106,29 @@ def checked_rows(X: Any, features: Any, *, owner: Any, reset: bool) -> Any:
     reset : bool
         Set them instead of comparing.
     """
+    if isinstance(X, PackedFeatures):
+        return _checked_packed(X, features, owner, reset)
     if features is None or isinstance(features, FeatureMap):
         return check_rows(X, owner=owner, reset=reset)
     return X if hasattr(X, "shape") else np.asarray(X)
+
+
+def _checked_packed(X: PackedFeatures, features: Any, owner: Any, reset: bool) -> PackedFeatures:
+    """Return packed features that are given in place of rows, or say what is wrong with them."""
+    if features is not None:
+        raise ValueError(
+            "X holds packed features already, of which no others can be made: give features=None, "
+            "or the rows that they come from."
+        )
+    if reset:
+        owner.n_features_in_ = X.shape[1]
+        owner.__dict__.pop("feature_names_in_", None)
+    elif owner.n_features_in_ != X.shape[1]:
+        raise ValueError(
+            f"X has {X.shape[1]} columns, but {type(owner).__name__} was fitted on "
+            f"{owner.n_features_in_}."
+        )
+    return X
 
 
 def warn_of_first_block(features: Any, n_rows: int) -> None:

@@ -188,7 +188,7 @@ class KernelKMeans(ClusterMixin, UnsupervisedMachine):
             if state is None:
                 self._refuse_few(X.shape[0] if weights is None else int(np.count_nonzero(weights)))
                 state = self._new_state(X)
-                warn_of_first_block(self._map(state.seed), X.shape[0])
+                warn_of_first_block(self._map(state.seed, X), X.shape[0])
             # A block whose features are refused changes nothing.
             state.add(state.rows.block(X), weights, self._start(state.seed))
             state.observe(X, weights)
@@ -340,7 +340,7 @@ class KernelKMeans(ClusterMixin, UnsupervisedMachine):
         blocks = self._stream_rows(stream, fresh=True)
         X, weights = next(blocks)
         state = self._new_state(X)
-        warn_of_first_block(self._map(state.seed), X.shape[0])
+        warn_of_first_block(self._map(state.seed, X), X.shape[0])
         start = self._start(state.seed)
 
         def features(blocks: Iterable[tuple[Any, np.ndarray]]) -> Iterator[Any]:
@@ -372,7 +372,7 @@ class KernelKMeans(ClusterMixin, UnsupervisedMachine):
     def _new_state(self, X: Any) -> KMeansState:
         """Return a state of which only the features are known."""
         seed = seed_of(self.random_state)
-        return KMeansState(FeatureRows.learnt(self._map(seed), X), self.n_clusters, seed)
+        return KMeansState(FeatureRows.learnt(self._map(seed, X), X), self.n_clusters, seed)
 
     def _start(self, seed: int) -> KMeans:
         """Return scikit-learn's estimator that finds centers in features."""

@@ -161,7 +161,7 @@ class KernelPCA(UnsupervisedMachine):
             X = self._checked(X, reset=first)[0]
             if self._state is None:
                 self._state = self._new_state(X)
-                warn_of_first_block(self._map(0), X.shape[0])
+                warn_of_first_block(self._map(0, X), X.shape[0])
             # A block whose features are refused changes nothing.
             self._learn(X, X.shape[0])
         return self
@@ -317,7 +317,7 @@ class KernelPCA(UnsupervisedMachine):
         for X, _ in self._stream_rows(stream, fresh=True):
             if self._state is None:
                 self._state = self._new_state(X)
-                warn_of_first_block(self._map(0), X.shape[0])
+                warn_of_first_block(self._map(0, X), X.shape[0])
             self._learn(X, self._state.block_rows())
         names = stream_names(stream)
         if names is not None:
@@ -328,7 +328,7 @@ class KernelPCA(UnsupervisedMachine):
         self._refuse_sparse(X)
         seed = seed_of(self.random_state)
         n_columns = X.shape[1] if self.fit_inverse_transform else 0
-        return PCAState(FeatureRows.learnt(self._map(seed), X), n_columns, seed)
+        return PCAState(FeatureRows.learnt(self._map(seed, X), X), n_columns, seed)
 
     def _refuse_sparse(self, X: Any) -> None:
         if self.fit_inverse_transform and is_sparse(X):

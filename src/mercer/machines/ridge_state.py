@@ -70,7 +70,7 @@ class RidgeState:
         n_before: int = 0,
     ) -> None:
         """Add a block of checked rows with expanded targets, weights and sample weights."""
-        Z = self.rows.block(X, n_before)
+        Z = self.rows.gathered(X, n_before)
         self._observe(Z, Y, weights, counts)
         self._accumulator(Z).add(Z, Y, weights, self.rows.overwritable)
 
@@ -174,8 +174,9 @@ class RidgeState:
         solution = self.solve()
         Z = self.rows.block(X, n_before)
         # Coefficients beyond float32 keep their own precision.
-        large = np.abs(solution.coef).max(initial=0.0) > LARGE
-        values = Z @ solution.coef.astype(float if large else Z.dtype) + solution.intercept
+        coef = solution.coef
+        large = coef.itemsize > 4 and np.abs(coef).max(initial=0.0) > LARGE
+        values = Z @ coef.astype(float if large else Z.dtype) + solution.intercept
         if not with_variance:
             return values, None
         variances = np.empty(values.shape)

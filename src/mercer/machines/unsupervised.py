@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from .._random import stored_random_state
 from .._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from ..engine.streams import as_weights
-from ..features import FeatureMap, RandomFourier
+from ..features import FeatureMap, PackedFeatures, RandomFourier
 from ..kernels import Gaussian
 from .feature_rows import checked_rows
 from .row_streams import row_blocks
@@ -30,9 +30,11 @@ class UnsupervisedMachine(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         """The fitted features."""
         return self._fitted().rows.fitted
 
-    def _map(self, seed: int) -> Any:
-        """Return the transformer that makes the features, not fitted."""
+    def _map(self, seed: int, X: Any) -> Any:
+        """Return the transformer that makes the features, not fitted; packed ones need none."""
         if self.features is None:
+            if isinstance(X, PackedFeatures):
+                return None
             return RandomFourier(Gaussian("median"), random_state=seed)
         return self.features
 
@@ -40,8 +42,9 @@ class UnsupervisedMachine(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self, X: Any, sample_weight: Any = None, *, reset: bool = False
     ) -> tuple[Any, np.ndarray | None]:
         """Return checked rows and sample weights."""
-        X = checked_rows(X, self._map(0), owner=self, reset=reset)
-        if reset and not isinstance(self._map(0), FeatureMap):
+        features = self._map(0, X)
+        X = checked_rows(X, features, owner=self, reset=reset)
+        if reset and not isinstance(features, FeatureMap):
             # Its own check counts the columns.
             self.n_features_in_ = int(X.shape[1])
         return X, as_weights(sample_weight, X.shape[0])

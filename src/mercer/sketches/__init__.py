@@ -14,6 +14,7 @@ from .series_sketch import SeriesSketch
 from .spherical_structured import spherical_structured_directions
 from .tensor_sketch import TensorSketch
 from .tensor_srht import TensorSRHT
+from .ternary import TernaryProjection
 
 __all__ = [
     "SAMPLINGS",
@@ -29,6 +30,7 @@ __all__ = [
     "SeriesSketch",
     "TensorSRHT",
     "TensorSketch",
+    "TernaryProjection",
     "draw_probabilities",
     "gibbs_directions",
     "haar_directions",

@@ -2,6 +2,7 @@
 
 from .dual import solve_kernel
 from .few_rows import FewRows
+from .packed_statistics import PackedMoments, PackedStatistics
 from .posterior import DualPosterior, Posterior, posterior_of
 from .problem import Problem, Solution
 from .ridge import solve, solve_ridge
@@ -16,6 +17,8 @@ __all__ = [
     "GivenSystem",
     "Moments",
     "OrthogonalSystem",
+    "PackedMoments",
+    "PackedStatistics",
     "Posterior",
     "PrimalSystem",
     "Problem",

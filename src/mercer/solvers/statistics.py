@@ -8,7 +8,7 @@ float32 features is computed in float32, and added up in float64.
 from __future__ import annotations
 
 from functools import singledispatch
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from scipy.linalg import blas
@@ -279,9 +279,12 @@ class RidgeStatistics:
     True
     """
 
+    #: What keeps the sums of a fold.
+    moments: ClassVar[type[Moments]] = Moments
+
     def __init__(self, n_features: int, n_targets: int, n_folds: int = 0) -> None:
         self.n_features, self.n_targets, self.n_folds = n_features, n_targets, n_folds
-        self.folds = [Moments(n_features, n_targets) for _ in range(max(1, n_folds))]
+        self.folds = [self.moments(n_features, n_targets) for _ in range(max(1, n_folds))]
         self._generator = Stream(0).child("folds").generator()
 
     @property

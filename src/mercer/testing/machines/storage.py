@@ -95,7 +95,7 @@ def _is_refused(machine: Any, path: Path) -> bool:
     return False
 
 
-def _round_trip(machine: Any, path: Path, **options: bool) -> Any:
+def _round_trip(machine: Any, path: Path, **options: Any) -> Any:
     """Return what a model file gives back."""
     save(machine, path, **options)
     return load(path)

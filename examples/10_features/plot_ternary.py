@@ -1,0 +1,91 @@
+"""Features of two bits: accuracy by the memory that they take.
+
+``TernaryFeatures`` are -1, 0 or 1, and behave like the features of another kernel. Left: what they
+make of a projection where random Fourier features have cosines, and the same with one bit. Middle:
+test accuracy of a ridge classifier of digits by the bytes of the features of a row. Right:
+eigenvalues of centred kernel matrices, that of the Gaussian kernel and that of features.
+"""
+
+import sys
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_digits
+
+from mercer import FeatureRidgeClassifier, Gaussian, RandomFourier, TernaryFeatures
+
+X, y = load_digits(return_X_y=True)
+X = (X - X.mean(axis=0)) / np.sqrt((X**2).sum(axis=1).mean())
+order = np.random.default_rng(0).permutation(len(X))
+train, test = order[:1200], order[1200:]
+kernel = Gaussian("median").fitted_to(X[train])
+SEEDS = range(3)
+
+
+def ternary(m, seed, bits=2, output="packed"):
+    """Return features of few bits."""
+    return TernaryFeatures(kernel, n_components=m, bits=bits, output=output, random_state=seed)
+
+
+def fourier(m, seed):
+    """Return features in float32."""
+    return RandomFourier(kernel, n_components=m, random_state=seed)
+
+
+def accuracy(features):
+    """Return the accuracy of a ridge classifier on test rows."""
+    model = FeatureRidgeClassifier(features).fit(X[train].astype(np.float32), y[train])
+    return model.score(X[test].astype(np.float32), y[test])
+
+
+figure, (left, middle, right) = plt.subplots(1, 3, figsize=(13, 4.2), layout="constrained")
+t = np.linspace(-3, 3, 601)
+for bits, colour in ((2, "C0"), (1, "C2")):
+    found = ternary(64, 0, bits).fit(X[train]).activation_
+    root = np.sqrt(ternary(64, 0).fit(X[train]).tau_)
+    left.plot(t, found.trits(t * root), color=colour, label=f"{bits} bit{'s' * (bits > 1)}")
+    print(
+        f"{bits} bits: thresholds {found.lower:.3f} and {found.upper:.3f}, scale {found.scale:.3f}"
+    )
+left.set(title="feature by projection", xlabel="projection, in standard deviations")
+left.legend(loc="lower right")
+left.grid(alpha=0.3)
+
+SIZES = {
+    "TernaryFeatures, 2 bits": (lambda m, s: ternary(m, s), (128, 512, 2048), 2 / 8, "C0"),
+    "TernaryFeatures, 1 bit": (lambda m, s: ternary(m, s, 1), (256, 1024, 4096), 1 / 8, "C2"),
+    "RandomFourier, float32": (fourier, (16, 32, 64, 128, 256), 4, "C3"),
+}
+for name, (make, sizes, each, colour) in SIZES.items():
+    scores = np.array([[accuracy(make(m, s)) for s in SEEDS] for m in sizes])
+    memory = [m * each for m in sizes]
+    middle.plot(memory, scores.mean(axis=1), "o-", color=colour, label=name)
+    print(f"{name}: {dict(zip(memory, scores.mean(axis=1).round(3).tolist(), strict=True))}")
+middle.set(xscale="log", xlabel="bytes of the features of a row", title="accuracy on test rows")
+middle.grid(alpha=0.3)
+middle.legend(loc="lower right", fontsize=9)
+
+
+def eigenvalues(K):
+    """Return the largest eigenvalues of a centred kernel matrix."""
+    K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    return np.linalg.eigvalsh(K)[::-1][:200]
+
+
+rows = X[train]
+floats = ternary(8192, 0, output="float").fit(rows)
+Z = floats.transform(rows)
+right.plot(eigenvalues(kernel(rows)), color="0.4", lw=3, label="Gaussian kernel")
+right.plot(eigenvalues(Z @ Z.T), color="C0", label="8,192 ternary features")
+right.set(yscale="log", xlabel="number", title="eigenvalues of centred matrices")
+right.grid(alpha=0.3)
+right.legend(fontsize=9)
+
+path = Path(sys.argv[1] if len(sys.argv) > 1 else "output/ternary.png")
+path.parent.mkdir(parents=True, exist_ok=True)
+figure.savefig(path, dpi=100)
+print(f"figure: {path}")
