@@ -258,3 +258,9 @@ def test_landmarks_of_a_smooth_kernel_are_found_beyond_the_digits_of_float32():
     # float32 columns end with half as many.
     assert features.n_features_out_ > 180
     assert approximation_error(features, X[600:]).relative < 1e-4
+
+
+def test_a_function_with_a_negative_diagonal_is_refused_in_a_sentence():
+    X = np.random.default_rng(0).standard_normal((40, 2))
+    with pytest.raises(ValueError, match="zero or negative"):
+        NystromFeatures(lambda X, Y: -rbf_kernel(X, Y), n_components=5).fit(X)

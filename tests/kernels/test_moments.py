@@ -148,7 +148,7 @@ def test_a_kernel_that_depends_on_the_dimension():
         Gaussian() + 0.1 * OnColumns(Gaussian(), [2]),
         GeneralizedZonal(powers, center=np.full(8, 0.1)),
     ],
-    ids=repr,
+    ids=lambda kernel: type(kernel).__name__,
 )
 def test_kernels_that_rotations_change_are_refused(kernel):
     with pytest.raises(ValueError, match="not a function of norms and inner products"):

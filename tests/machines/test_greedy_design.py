@@ -138,3 +138,24 @@ def test_float32_features_stay_so_and_a_fit_that_fails_changes_nothing():
     assert design.indices_ is before
     assert np.array_equal(clone(design).fit(X).indices_, before)
     assert np.array_equal(before, GreedyDesign(FEATURES, n_points=5).fit(X.astype(float)).indices_)
+
+
+@pytest.mark.parametrize("compact", [False, True])
+def test_designs_are_saved(tmp_path, compact):
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    design = GreedyDesign(n_points=5).fit(X)
+    mercer.save(design, tmp_path / "design.mercer", compact=compact)
+    again = mercer.load(tmp_path / "design.mercer")
+    assert again.indices_.tolist() == design.indices_.tolist()
+    if compact:
+        with pytest.raises(ValueError, match="compact=False"):
+            again.more(1)
+    else:
+        assert again.more(3).tolist() == design.more(3).tolist()
+
+
+@pytest.mark.parametrize("wrong", [-1, 2.5, "3"])
+def test_numbers_of_further_rows_that_cannot_be_are_refused(wrong):
+    design = GreedyDesign(n_points=2).fit(np.random.default_rng(0).standard_normal((20, 3)))
+    with pytest.raises(ValueError, match="whole number of rows"):
+        design.more(wrong)

@@ -1,5 +1,7 @@
 """Exact kernel machines that are solved by conjugate gradients."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -7,6 +9,8 @@ from sklearn.base import clone
 
 import mercer
 from mercer import Gaussian, KernelRidge, KernelRidgeClassifier, Laplace
+from mercer.machines import kernel_ridge
+from mercer.solvers.row_systems import AllRows
 from mercer.testing import array_libraries, peak_bytes
 
 KERNEL = Laplace(1.0)
@@ -266,7 +270,8 @@ def test_interruption_warns_and_leaves_a_usable_machine(n_centres):
 @pytest.mark.parametrize("tol", [None, 1e-9])
 def test_a_time_limit_of_nothing_leaves_a_usable_machine(n_centres, tol):
     X, y = data(200)
-    model = iterative(n_centres=n_centres, tol=tol, time_limit=1e-9).fit(X, y)
+    with pytest.warns(UserWarning, match="more time"):
+        model = iterative(n_centres=n_centres, tol=tol, time_limit=1e-9).fit(X, y)
     assert "stopped by time" in model.solver_report_
     mean, std = model.predict(X, return_std=True)
     assert mean == pytest.approx(y.mean())
@@ -306,3 +311,63 @@ def test_array_libraries_are_learnt_as_numpy(library, n_centres):
     expected = iterative(n_centres=n_centres).fit(X, y).predict(X)
     model = iterative(n_centres=n_centres).fit(make(X), make(y))
     assert model.predict(make(X)) == pytest.approx(expected, abs=1e-12)
+
+
+def tiny_alpha(n=600):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 3))
+    return X, np.sin(X[:, 0]) + 0.1 * rng.standard_normal(n)
+
+
+def test_a_residual_that_stays_is_warned_of():
+    X, y = tiny_alpha()
+    model = KernelRidge(Gaussian(5.0), alpha=1e-12, solver="iterative")
+    with pytest.warns(UserWarning, match="Give a larger alpha"):
+        model.fit(X, y)
+
+
+def test_what_conjugate_gradients_cannot_solve_is_decomposed(monkeypatch):
+    X, y = tiny_alpha()
+    monkeypatch.setattr(kernel_ridge, "DIRECT_ROWS", 100)
+    model = KernelRidge(Gaussian(5.0), alpha=1e-12).fit(X[:500], y[:500])
+    direct = KernelRidge(Gaussian(5.0), alpha=1e-12, solver="direct").fit(X[:500], y[:500])
+    assert model.solver_report_.startswith("decomposition")
+    np.testing.assert_array_equal(model.predict(X), direct.predict(X))
+    np.testing.assert_array_equal(
+        model.predict(X, return_std=True)[1], direct.predict(X, return_std=True)[1]
+    )
+    with mercer.config(memory="2MB"), pytest.warns(UserWarning, match="larger alpha"):
+        KernelRidge(Gaussian(5.0), alpha=1e-12).fit(X[:500], y[:500])
+
+
+@pytest.mark.parametrize("factor", [2.0**200, 2.0**-200])
+def test_targets_of_any_size_are_solved(factor):
+    X, y = tiny_alpha()
+    one, other = (
+        KernelRidge(Gaussian(1.0), solver="iterative").fit(X, y * unit) for unit in (1.0, factor)
+    )
+    for a, b in zip(
+        one.predict(X, return_std=True), other.predict(X, return_std=True), strict=True
+    ):
+        np.testing.assert_allclose(a, b / factor, rtol=1e-3, atol=1e-4)
+
+
+def test_copies_of_one_row_have_modest_error_bars():
+    rng = np.random.default_rng(0)
+    X, y = np.ones((300, 2)), rng.standard_normal(300)
+    far = np.full((1, 2), 50.0)
+    bars = [
+        KernelRidge(Gaussian(1.0), solver=solver).fit(X, y).predict(far, return_std=True)[1][0]
+        for solver in ("iterative", "direct")
+    ]
+    assert bars[0] < 10 * bars[1]
+
+
+def test_the_tiles_of_a_system_that_rounding_spoils_are_freed(monkeypatch):
+    freed, forget = [], AllRows.forget
+    monkeypatch.setattr(AllRows, "forget", lambda self: (freed.append(self), forget(self))[1])
+    X, y = tiny_alpha()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        KernelRidge(Gaussian(5.0), alpha=1e-12, solver="iterative").fit(X, y)
+    assert len(freed) == 1

@@ -288,3 +288,10 @@ def test_model_files_and_pickles_keep_scores(tmp_path, compact):
     else:
         both = model.partial_fit(X).components_
         assert loaded.partial_fit(X).components_ == pytest.approx(both, abs=1e-12)
+
+
+def test_weights_of_a_stream_are_refused():
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    stream = [(X[:20], None, np.ones(20)), (X[20:], None, np.full(20, 0.5))]
+    with pytest.raises(ValueError, match="counts every row once"):
+        KernelPCA(RandomFourier(n_components=20), n_components=2).fit(stream)

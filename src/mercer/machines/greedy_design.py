@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from .._array import is_foreign
 from .._random import seed_of
+from .._registry import storable
 from .._sklearn import (
     RANDOM_STATE,
     BaseEstimator,
@@ -35,6 +36,7 @@ from .row_streams import feature_blocks, is_row_stream, row_blocks
 COPIES = 2
 
 
+@storable
 class GreedyDesign(BaseEstimator):
     r"""The rows whose labels help most, chosen before any label is known.
 
@@ -169,7 +171,14 @@ class GreedyDesign(BaseEstimator):
             The new rows, which are added to ``indices_`` too.
         """
         if self._design is None:
+            if self.__sklearn_is_fitted__():
+                raise ValueError(
+                    "This design was saved without the features that further rows are chosen by; "
+                    "save it with compact=False."
+                )
             raise NotFittedError("This GreedyDesign instance is not fitted yet. Call 'fit' first.")
+        if not isinstance(n_points, Integral) or n_points < 0:
+            raise ValueError(f"n_points must be a whole number of rows, got {n_points!r}.")
         found: list[tuple[int, float]] = []
         try:
             found.extend(_chosen(self._design, n_points))
@@ -188,7 +197,11 @@ class GreedyDesign(BaseEstimator):
         return numbers
 
     def __sklearn_is_fitted__(self) -> bool:
-        return self._design is not None
+        return hasattr(self, "indices_")
+
+    def __mercer_state__(self, compact: bool) -> dict[str, Any]:
+        """Return what a model file holds; if compact, not the features of all rows."""
+        return {**self.__dict__, "_design": None} if compact else dict(self.__dict__)
 
     def _pool(self, X: Any, sample_weight: Any) -> Remainder:
         """Return the kernel of all rows, exact or of features, with their weights."""

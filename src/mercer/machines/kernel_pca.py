@@ -314,7 +314,12 @@ class KernelPCA(UnsupervisedMachine):
 
     def _learn_stream(self, stream: Iterable[Any]) -> None:
         """Learn from the blocks of a stream."""
-        for X, _ in self._stream_rows(stream, fresh=True):
+        for X, weights in self._stream_rows(stream, fresh=True):
+            if not (weights == 1).all():
+                raise ValueError(
+                    "KernelPCA counts every row once, but a block of the stream has sample weights "
+                    "other than 1: leave them out, or repeat rows."
+                )
             if self._state is None:
                 self._state = self._new_state(X)
                 warn_of_first_block(self._map(0, X), X.shape[0])

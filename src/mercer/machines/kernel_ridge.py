@@ -14,19 +14,23 @@ from .._array import to_numpy
 from .._random import seed_of
 from .._registry import storable
 from .._sklearn import RANDOM_STATE, Interval, StrOptions, check_rows, checked, fit_context
+from ..engine.config import matrix_memory
 from ..engine.streams import as_weights, is_stream, refuse_beside_stream, stream_names
 from ..engine.threads import allowed_threads
 from ..kernels import Gaussian, Kernel
 from ..solvers import Problem
+from ..solvers.cost import exact_memory
 from ..solvers.row_systems import IterativeOptions
 from .estimator import ALPHA, adopt, checked_alpha
-from .kernel_state import KernelState, gathered_rows
+from .kernel_state import UNSOLVED, KernelState, gathered_rows
 from .solved import SolvedClassification, SolvedMachine, SolvedRegression
 from .targets import LabelTargets, NumberTargets, Targets
 from .tasks import Classification, Regression
 
 #: Rows up to which the kernel matrix is decomposed by default.
 DIRECT_ROWS = 8000
+#: The same where conjugate gradients cannot solve the system.
+MOST_DIRECT_ROWS = 16_000
 #: Rows that the iterative solver needs.
 FEWEST_ROWS = 10
 CONSTRAINTS: dict[str, list[Any]] = {
@@ -133,6 +137,12 @@ class ExactKernelMachine(SolvedMachine):
             limit = np.inf if self.time_limit is None else time.perf_counter() + self.time_limit
             options = IterativeOptions(self.n_centres, self.tol, seed_of(self.random_state), limit)
             state.learn_iteratively(Y, problem, options)
+            # In float64 and by a decomposition, small ridge parameters can still be solved.
+            able = self.solver == "auto" and self.n_centres is None and self.time_limit is None
+            if able and state.residual >= UNSOLVED and _is_decomposable(len(rows)):
+                state.learn_after_all(Y, problem)
+            else:
+                state.warn_of_residual(self.tol)
         else:
             state.learn(Y, problem)
         state.n_rows = int(X.shape[0])
@@ -167,6 +177,11 @@ class ExactKernelMachine(SolvedMachine):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _is_decomposable(n_rows: int) -> bool:
+    """Return whether rows that were too many by choice are few enough by need."""
+    return n_rows <= MOST_DIRECT_ROWS and exact_memory(n_rows) <= matrix_memory()
 
 
 @storable

@@ -22,6 +22,13 @@ from .calibration import HeldOut
 from .report import CRITERIA, Expectation
 from .targets import LabelTargets, Targets
 
+#: Targets beyond this, or below its inverse, are solved in units of their own.
+LARGE = 1e15
+#: What a solution holds of squared errors.
+SQUARES = ("scores", "residual", "expected", "noise")
+#: A relative residual that is hardly a solution, and how far from a tolerance one may end.
+UNSOLVED, FAR = 0.5, 10.0
+
 
 @storable
 class KernelState:
@@ -58,12 +65,21 @@ class KernelState:
         self._scale: float | None = None
         self._posteriors: dict[float, DualPosterior] = {}
         self._low_rank: LowRankPosterior | None = None
+        #: The relative residual that an iterative solver has left.
+        self.residual = 0.0
         self._held: HeldOut | None = None
 
     def learn(self, Y: np.ndarray, problem: Problem) -> None:
         """Solve for expanded targets."""
         self._Y, self.intercept = Y, problem.intercept
         self.solution = solve_kernel(self.kernel(self.rows), Y, problem, self.weights)
+
+    def learn_after_all(self, Y: np.ndarray, problem: Problem) -> None:
+        """Solve by a decomposition what conjugate gradients have not solved."""
+        ended = f"conjugate gradients ended at a residual of {self.residual:.1g}"
+        self.learn(Y, problem)
+        self._low_rank, self._held, self.residual = None, None, 0.0
+        self.how = f"decomposition of the kernel matrix, as {ended}"
 
     def learn_iteratively(self, Y: np.ndarray, problem: Problem, options: IterativeOptions) -> None:
         """Solve by conjugate gradients; rows that are no centres are forgotten."""
@@ -75,12 +91,19 @@ class KernelState:
                 progress.show()
 
             options = replace(options, note=note)
-            fit = solve_kernel_rows(self.kernel, self.rows, Y, problem, self.weights, options)
+            unit = unit_of(Y)
+            fit = solve_kernel_rows(
+                self.kernel, self.rows, Y / unit, problem, self.weights, options
+            )
         self.intercept, at = problem.intercept, fit.places
         self.solution, self._low_rank, self.how = fit.solution, fit.posterior, fit.described()
+        # Where nothing is to be learnt, as of constant targets, a share of nothing is left.
+        self.residual = 0.0 if fit.stopped == "residual" else fit.residual
+        if unit != 1:
+            self.solution = in_units(self.solution, unit)
         ones = np.ones(len(at))
         self._held = HeldOut(
-            fit.held_out,
+            fit.held_out * unit,
             Y[at],
             ones if self.weights is None else self.weights[at],
             ones if self.counts is None else self.counts[at],
@@ -91,6 +114,20 @@ class KernelState:
             warnings.warn(
                 f"Interrupted; the best iterate is kept: {self.how}.", UserWarning, stacklevel=2
             )
+
+    def warn_of_residual(self, tolerance: float | None) -> None:
+        """Warn if conjugate gradients have ended far from the solution, or from the tolerance."""
+        asked = np.inf if tolerance is None else FAR * tolerance
+        if self.residual < UNSOLVED and self.residual <= asked:
+            return
+        alpha = float(np.mean(self.solution.alpha))
+        warnings.warn(
+            f"The iterative solver has not reached the solution ({self.how}): predictions may be "
+            f"far from those of alpha={alpha:.3g}. Give a larger alpha, more time where that has "
+            "ended it, or solver='direct' where the kernel matrix fits in memory.",
+            UserWarning,
+            stacklevel=2,
+        )
 
     def solve(self) -> Solution:
         """Return the solution."""
@@ -175,6 +212,40 @@ class KernelState:
             state["solution"] = replace(self.solution, left_out=None)
             state.update(_Y=None, counts=None, _held=None)
         return state
+
+
+def unit_of(Y: np.ndarray) -> float:
+    """Return a power of two that brings extreme targets into the range of float32; mostly 1.
+
+    Examples
+    --------
+    >>> unit_of(np.asarray([3.0])), unit_of(np.asarray([4e60])) == 2.0**202
+    (1.0, True)
+    """
+    largest = float(np.abs(Y).max(initial=0.0))
+    if largest == 0 or 1 / LARGE < largest < LARGE:
+        return 1.0
+    return float(2.0 ** np.round(np.log2(largest)))
+
+
+def in_units(solution: Solution, unit: float) -> Solution:
+    """Return the solution for targets that are ``unit`` times as large.
+
+    Parameters
+    ----------
+    solution : Solution
+        Of the targets over the unit.
+    unit : float
+        A power of two.
+    """
+    with np.errstate(over="ignore"):
+        square = np.float64(unit) ** 2
+        return replace(
+            solution,
+            coef=solution.coef * unit,
+            intercept=solution.intercept * unit,
+            **{name: getattr(solution, name) * square for name in SQUARES},
+        )
 
 
 def gathered_rows(

@@ -24,6 +24,7 @@ from typing import Protocol
 
 import numpy as np
 
+from .._registry import storable
 from ..engine.blocks import cut
 from ..engine.tall import tall_times, tall_transposed_times
 
@@ -65,6 +66,7 @@ class Remainder(Protocol):
         ...
 
 
+@storable
 class MatrixRemainder:
     """What labelled rows leave of a kernel matrix that is at hand.
 
@@ -114,6 +116,7 @@ class MatrixRemainder:
         return -np.einsum("ij,ij->i", C, C), np.einsum("ij,ij->i", change, C)
 
 
+@storable
 class FeatureRemainder:
     """What labelled rows leave of F Fᵀ, as F (I - U Uᵀ) Fᵀ.
 
@@ -176,6 +179,7 @@ class FeatureRemainder:
         return np.asarray(v - U @ (U.T @ v))
 
 
+@storable
 class Columns:
     """A matrix that grows by columns.
 
@@ -211,6 +215,7 @@ class Columns:
         self._count += 1
 
 
+@storable
 class Design:
     """The rows that are labelled so far, and what each further one would gain.
 

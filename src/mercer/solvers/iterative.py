@@ -21,7 +21,7 @@ from .cost import EXACT_COPIES
 from .dual import solve_kernel
 from .kernel_system import IterativeSolution
 from .low_rank_posterior import LowRankPosterior
-from .problem import Problem, Solution
+from .problem import Problem, Solution, over_targets
 from .row_systems import AllRows, IterativeOptions, LandmarkRows
 
 #: The share of rows that are held out, and how many at most.
@@ -40,6 +40,8 @@ FAR = 10.0
 CHECKED_ROWS, MISLED, NEGLIGIBLE = 256, 0.1, 1e-9
 #: The share of an error that does not count as a difference between ridge parameters.
 TIE = 0.003
+#: Relative differences of scores that are rounding.
+EQUAL = 1e-9
 #: A residual from which on few rows are solved once more, in float64, and how many are few.
 UNSOLVED, FEW_ROWS = 0.03, 10_000
 #: The smallest ridge parameter that is tried unasked, over the rounding errors of float32 tiles.
@@ -154,6 +156,9 @@ def solve_kernel_rows(
     iteration = Iteration(CANDIDATE_RESIDUAL, MOST_ITERATIONS, options.deadline)
     tries: list[_Try] = []
     for exactly in [True] if options.exactly else [False, True]:
+        if tries:
+            # Tiles that are not trusted must not stand beside those that have all the room.
+            tries[-1].system.forget()
         system = solver(kernel, rows, Y, weights, problem.intercept, options, generator, exactly)
         tries.append(held.judged(system, system.held_out(n_held, alphas, iteration)))
         if tries[-1].trusted:
@@ -293,7 +298,14 @@ def steadiest(errors: list[float]) -> int:
     >>> steadiest([0.1, 0.1001, 0.2])
     1
     """
-    return int(np.flatnonzero(np.asarray(errors) <= (1 + TIE) * min(errors))[-1])
+    least = np.nanmin(errors) if np.isfinite(errors).any() else np.nan
+    good = np.flatnonzero(np.asarray(errors) <= (1 + TIE) * least)
+    if not len(good):
+        raise ValueError(
+            "No ridge parameter has a finite error on the held-out rows: targets or kernel values "
+            "overflow; scale the targets, or use solver='direct'."
+        )
+    return int(good[-1])
 
 
 def smallest_alpha(n_rows: int) -> float:
@@ -333,7 +345,11 @@ def _few_candidates(
     own = None if weights is None else weights[some]
     asked = Problem(problem.alpha, problem.intercept, leave_one_out=True)
     K = to_numpy(kernel(take_rows(rows, some))).astype(float)
-    alpha = float(solve_kernel(K, Y[some], asked, own).alpha[0])
+    found = solve_kernel(K, Y[some], asked, own)
+    # Of equal scores, as copies of rows give, the largest alpha: small ones magnify rounding.
+    alpha, totals = float(found.alpha[0]), over_targets(found.scores)
+    if np.isfinite(totals).any():
+        alpha = float(found.alphas[totals <= (1 + EQUAL) * np.nanmin(totals)].max())
     if given is None:
         return [alpha / 10**0.5, alpha, alpha * 10**0.5]
     near = np.argsort(np.abs(np.log(given / alpha)), kind="stable")[:3]

@@ -232,3 +232,50 @@ def test_a_search_without_columns_that_help_still_answers():
     found = Search(lambda name: X, ["plain"], Y, None, [Laplace()]).run()
     assert found.best.error > 0.9
     assert found.stages[-1].n_trials > 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("n_rare", [1, 3])
+def test_a_rare_class_or_value_is_learnt_whatever_the_split(seed, n_rare):
+    X = np.random.default_rng(seed).standard_normal((2100, 4))
+    labels = np.asarray(["b"] * n_rare + ["a"] * (2100 - n_rare))
+    model = KernelClassifier(random_state=seed).fit(X, labels)
+    assert np.mean(model.predict(X) == labels) > 0.99
+    number = KernelRegressor(random_state=seed).fit(
+        X, np.r_[[5.0] * n_rare, np.ones(2100 - n_rare)]
+    )
+    assert np.isfinite(number.predict(X[:5])).all()
+    assert "-" not in number.report_.outlook.split("fell by")[-1][:3]
+
+
+def test_a_solve_without_time_is_no_worse_than_the_linear_model():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2600, 6))
+    y = 3 * X[:, 0] + 0.5 * np.sin(2 * X[:, 1]) + 0.1 * rng.standard_normal(2600)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = KernelRegressor(time_limit=0.01).fit(X[:2100], y[:2100])
+    assert model.score(X[2100:], y[2100:]) > model.report_.linear_score - 0.02 > 0.9
+
+
+def test_an_interruption_before_the_first_iteration_leaves_the_linear_model(monkeypatch):
+    X, y = rough(2100)
+
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(mercer.KernelRidge, "fit", interrupted)
+    with pytest.warns(UserWarning, match="linear model is kept"):
+        model = KernelRegressor().fit(X, y)
+    assert model.report_.method == "linear"
+    assert model.score(X, y) > 0.05
+
+
+def test_a_direct_solve_is_planned_with_its_memory():
+    X, y = rough(2100)
+    model = KernelRegressor().fit(X, y)
+    assert model.report_.memory >= 8 * 5 * 2100**2
+    with mercer.config(memory="30MB"):
+        small = KernelRegressor().fit(X, y)
+    assert small.report_.memory <= 30e6
+    assert "conjugate gradients" in small.report_.solver

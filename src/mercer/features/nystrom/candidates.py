@@ -122,6 +122,11 @@ class KernelOfRows:
         self._single = not is_sparse(rows) and float(np.abs(rows).max(initial=0.0)) < LARGE
         #: The diagonal of the matrix.
         self.diagonal = np.asarray(kernel.diag(rows), dtype=float)
+        if not (self.diagonal > 0).any():
+            raise ValueError(
+                "The kernel of every row with itself is zero or negative: there is nothing to make "
+                "features of; use another kernel, or check the function that computes it."
+            )
 
     def columns(self, at: np.ndarray) -> np.ndarray:
         """Return whole columns, to the precision of float32 where that is faster."""

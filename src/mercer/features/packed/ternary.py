@@ -134,7 +134,7 @@ class TernaryFeatures(LearnsFromRows, FeatureMap):
     >>> features = TernaryFeatures("relu", n_components=1000, random_state=0).fit(X)
     >>> Z = features.transform(X)
     >>> Z.dtype, np.unique(Z).tolist(), round(features.activation_.upper, 2)
-    (dtype('int8'), [-1, 0, 1], 1.46)
+    (dtype('int8'), [-1, 0, 1], 1.45)
     >>> features.set_params(output="packed").transform(X)
     PackedFeatures(shape=(100, 1000), 2 bits an entry, 0.0256 MB)
     """
@@ -196,7 +196,7 @@ class TernaryFeatures(LearnsFromRows, FeatureMap):
         >>> X = np.random.default_rng(0).standard_normal((100, 64)) / 8
         >>> features = TernaryFeatures("relu", output="float", random_state=0).fit(X)
         >>> round(1.0 - features.ridge_parameter(1.0), 2)
-        0.06
+        0.12
         """
         left = alpha + self.ridge_correction_
         own = left if left > 0 else alpha

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -194,7 +195,7 @@ class KernelMachine(Machine):
                     if self.time_limit is not None:
                         left = start + self.time_limit - time.perf_counter()
                         state.machine.set_params(time_limit=max(left, 1e-3))
-                    state.machine.fit(encoded)
+                    state = _solved(state, encoded)
                 elif state.method.name == "features":
                     yield from state.machine.fit_in_steps(encoded, skip=skip, **state.options)
                 stage.note(f"alpha = {float(np.mean(state.machine.alpha_)):.3g}")
@@ -303,6 +304,22 @@ class _Encoded:
 
     def __iter__(self) -> Iterator[Block]:
         return (Block(self._encoder.transform(X), y, w) for X, y, w in self._blocks)
+
+
+def _solved(state: AutoState, encoded: Iterable[Block]) -> AutoState:
+    """Return the state with its exact machine fitted; an early interruption leaves a linear one."""
+    try:
+        state.machine.fit(encoded)
+    except KeyboardInterrupt:
+        if state.rival is None:
+            raise
+        warnings.warn(
+            "Interrupted before the first iteration of the solver; the linear model is kept.",
+            UserWarning,
+            stacklevel=2,
+        )
+        return state.as_linear(state.rival)
+    return state
 
 
 def _target_name(X: Any, y: Any) -> str | None:

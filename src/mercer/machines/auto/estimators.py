@@ -28,7 +28,8 @@ class KernelRegressor(Regression, KernelMachine):
     kernel : Kernel, str or None, default=None
         A kernel, the name of one whose lengthscale is then found from data (``"gaussian"``
         or ``"rbf"``, ``"laplace"``, ``"matern"``, ``"arccosine"``, ``"nngp"``, ``"ntk"``), or
-        ``None`` for the best of the Gaussian, Laplace and Matérn kernels.
+        ``None`` for the best of the Gaussian, Laplace and Matérn kernels; where metrics are
+        searched (``effort``) of Matérn 3/2, Laplace, product Laplace and powered exponential ones.
     n_components : int or "auto", default="auto"
         The number of features; ``"auto"`` goes by the rows and the memory budget.
     approximation : {"auto", "exact", "features"}, default="auto"
@@ -42,7 +43,8 @@ class KernelRegressor(Regression, KernelMachine):
         How much is searched for tables of 2,000 to a million rows:
         kernels, metrics and encodings are compared on samples of up to 2,500, 9,000 or 16,000 rows.
     time_limit : float or None, default=None
-        Seconds after which the search stops, and iterations of the solver too.
+        Seconds after which the search of metrics stops, and iterations of the solver too; it does
+        not shorten fits of fewer than 2,000 rows, of a kernel that is given, or of features.
     verbose : int, default=0
         ``1`` prints a line for each stage of a fit: columns, search, solve.
     random_state : int, RandomState, Generator or None, default=0
@@ -121,7 +123,8 @@ class KernelClassifier(Classification, KernelMachine):
     ----------
     kernel : Kernel, str or None, default=None
         A kernel, the name of one whose lengthscale is then found from data, or ``None`` for
-        the best of the Gaussian, Laplace and Matérn kernels.
+        the best of the Gaussian, Laplace and Matérn kernels; where metrics are searched
+        (``effort``) of Matérn 3/2, Laplace, product Laplace and powered exponential ones.
     n_components : int or "auto", default="auto"
         The number of features; ``"auto"`` goes by the rows and the memory budget.
     approximation : {"auto", "exact", "features"}, default="auto"
@@ -137,7 +140,8 @@ class KernelClassifier(Classification, KernelMachine):
         How much is searched for tables of 2,000 to a million rows:
         kernels, metrics and encodings are compared on samples of up to 2,500, 9,000 or 16,000 rows.
     time_limit : float or None, default=None
-        Seconds after which the search stops, and iterations of the solver too.
+        Seconds after which the search of metrics stops, and iterations of the solver too; it does
+        not shorten fits of fewer than 2,000 rows, of a kernel that is given, or of features.
     verbose : int, default=0
         ``1`` prints a line for each stage of a fit: columns, search, solve.
     random_state : int, RandomState, Generator or None, default=0

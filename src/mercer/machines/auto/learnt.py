@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..._random import seed_of
 from ..._registry import storable
-from ...engine.config import matrix_memory
+from ...engine.config import matrix_memory, settings
 from ...kernels import Kernel, Laplace, Matern, PoweredExponential, ProductLaplace
-from ...solvers.cost import EXACT_ROWS, FOLDS
+from ...solvers.cost import EXACT_ROWS, FOLDS, exact_memory
 from ...solvers.iterative import smallest_alpha
 from ..feature_learning.weights import Weights
 from .pilot import UNCLIPPED, EncodedSample
@@ -149,7 +150,10 @@ def learnt_state(
         least = smallest_alpha(n_rows)
         alpha = sorted({max(best.alpha * factor, least) for factor in ALPHA_FACTORS})
     method = choose_centres(n_rows, _share_of_time(found, deadline, n_rows))
-    direct = method.name == "exact" and n_rows <= EXACT_ROWS
+    need = exact_memory(n_rows)
+    direct = method.name == "exact" and n_rows <= EXACT_ROWS and need <= settings().memory
+    if direct:
+        method = replace(method, memory=need)
     state = AutoState(
         seed=seed,
         target_name=None,
@@ -168,6 +172,7 @@ def learnt_state(
         linear_score=None if linear is None else linear.score,
         approximation_error=None,
         repeated_rows=sample.repeated_share(),
+        rival=linear,
         outlook=outlook(found, front_door.effort),
     )
     if linear is None:
@@ -194,6 +199,11 @@ def outlook(found: Found, effort: str) -> str:
         return "the time limit ended the search early; a longer one would go on"
     if len(sizes) < 2:
         return ""
+    if not errors[-1] < errors[-2]:
+        return (
+            f"from {sizes[-2]:,} to {sizes[-1]:,} rows of the search the error did not fall: a "
+            "longer search would gain little"
+        )
     gain = 1 - errors[-1] / errors[-2]
     grew = f"from {sizes[-2]:,} to {sizes[-1]:,} rows of the search the error fell by {gain:.0%}"
     if gain < SMALL_GAIN:

@@ -23,7 +23,7 @@ from ...kernels import Kernel
 from ..estimator import ALPHA, adopt
 from ..report import shortened
 from ..targets import LabelTargets, Targets
-from .batches import PROBED, fresh_blocks, landmark_rows, probed, repeated
+from .batches import fresh_blocks, landmark_rows, probed, repeated, sample_size
 from .choices import Choices, choose_alphas, choose_kernel, choose_solver
 from .data import Rows, Scales, Standardized, dense_block, scales_of, size_of
 from .iterative_step import IterativeStep
@@ -165,7 +165,7 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
                 blocks = _known(next(source))
             else:
                 blocks = repeated(X, y, sample_weight, check)
-            sample = RowSample(self.n_components + PROBED, stream.child("landmarks"))
+            sample = RowSample(sample_size(self.n_components), stream.child("landmarks"))
             scales, n_rows, weight = scales_of(blocks(), self.standardize, sample)
         if self.fresh and not scales.n_varying:
             raise ValueError(
@@ -296,8 +296,8 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
             return ExactStep(kernel, alphas), about
         if solver == "features":
             return FourierStep(kernel, alphas, self.n_features_in_, size, seed), about
-        landmarks = scales.rows(landmark_rows(sample, size, data.n_rows))
-        return NystromStep(kernel, alphas, landmarks.astype(float)), about
+        landmarks = landmark_rows(sample, size, data.n_rows, scales, kernel, Stream(seed))
+        return NystromStep(kernel, alphas, landmarks), about
 
     def _expected(self, result: Fit, targets: Targets, scales: Scales) -> tuple[float, float]:
         """Return the score to expect on new rows, and the scale of probabilities."""

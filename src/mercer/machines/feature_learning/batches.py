@@ -11,10 +11,15 @@ import numpy as np
 from ..._random import Stream
 from ...engine.sample import RowSample
 from ...engine.streams import Block, from_stream, is_stream, refuse_beside_stream
-from .data import BlockSource, Rows
+from ...features.nystrom.candidates import KernelOfRows
+from ...features.nystrom.choice import CHOICES
+from ...kernels import Kernel
+from .data import BlockSource, Rows, Scales
 
 #: Rows on which features are compared with their kernel.
 PROBED = 500
+#: Rows that each landmark is chosen from, on average.
+CANDIDATES = 4
 #: Called with a block, whether it is the first, and whether more may follow; returns it checked.
 Check = Callable[[Block, bool, bool], Rows]
 
@@ -115,8 +120,21 @@ def _batches(rows: Rows, n_iterations: int, size: int | None, stream: Stream) ->
         yield rows.picked(order[k * size : (k + 1) * size])
 
 
-def landmark_rows(sample: RowSample, size: int, n_rows: int) -> np.ndarray:
-    """Return rows of a sample for kernel functions; others remain to try them on.
+def sample_size(n_components: int) -> int:
+    """Return how many rows to keep, for landmarks to be chosen from and to try functions on.
+
+    Examples
+    --------
+    >>> sample_size(100)
+    900
+    """
+    return CANDIDATES * n_components + PROBED
+
+
+def landmark_rows(
+    sample: RowSample, size: int, n_rows: int, scales: Scales, kernel: Kernel, stream: Stream
+) -> np.ndarray:
+    """Return scaled rows of a sample for kernel functions; others remain to try them on.
 
     Parameters
     ----------
@@ -126,16 +144,28 @@ def landmark_rows(sample: RowSample, size: int, n_rows: int) -> np.ndarray:
         How many are wanted.
     n_rows : int
         How many there are.
+    scales : Scales
+        Of columns and targets.
+    kernel : Kernel
+        The kernel of scaled rows, before any weights are learnt.
+    stream : Stream
+        Draws the choice.
     """
     found = len(sample.keys)
-    if found <= size < n_rows:
-        # Rows are so wide that the sample holds few of them.
-        size = found - found // 5
-    return _between(sample, 0, size)
+    if found <= size:
+        # Rows so wide that the sample holds few of them are not all landmarks.
+        kept = found if n_rows <= size else found - found // 5
+        return scales.rows(_between(sample, 0, kept)).astype(float)
+    rows = scales.rows(_between(sample, 0, max(size, found - PROBED))).astype(float)
+    if len(rows) == size:
+        return rows
+    generator = stream.child("landmarks").generator()
+    places = CHOICES["rpcholesky"](KernelOfRows(kernel, rows), size, generator)
+    return rows[np.sort(places)]
 
 
 def probed(sample: RowSample, n_landmarks: int | None) -> np.ndarray:
-    """Return rows of a sample that are no landmarks, if there are any.
+    """Return rows of a sample that no landmark is chosen from, if there are any.
 
     Parameters
     ----------
@@ -144,8 +174,9 @@ def probed(sample: RowSample, n_landmarks: int | None) -> np.ndarray:
     n_landmarks : int or None
         How many of its rows are landmarks, at most.
     """
-    start = n_landmarks if n_landmarks and n_landmarks < len(sample.keys) else 0
-    return _between(sample, start, start + PROBED)
+    found = len(sample.keys)
+    start = max(n_landmarks or 0, found - PROBED)
+    return _between(sample, start if start < found else 0, found)[:PROBED]
 
 
 def _between(sample: RowSample, start: int, stop: int) -> np.ndarray:
