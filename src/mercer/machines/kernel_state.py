@@ -219,7 +219,7 @@ def unit_of(Y: np.ndarray) -> float:
 
     Examples
     --------
-    >>> unit_of(np.asarray([3.0])), unit_of(np.asarray([4e60])) == 2.0**202
+    >>> unit_of(np.asarray([3.0])), unit_of(np.asarray([4e60])) == 2.0**201
     (1.0, True)
     """
     largest = float(np.abs(Y).max(initial=0.0))

@@ -173,8 +173,10 @@ def solve_kernel_rows(
             whole = replace(chosen, residual=np.inf, stopped="interrupted")
         if options.tolerance is not None or whole.stopped in ("time", "interrupted"):
             stopped = whole.stopped
-        # Far from the solution of all rows, that of most of them is the better one.
-        good = whole.residual <= FAR * chosen.residual and held.learnt(system, whole, errors[best])
+        # Far from the solution of all rows, that of most of them is the better one. What rounding
+        # leaves is the true residual; that of most rows is carried along, and may be as large.
+        near = whole.residual <= FAR * chosen.residual or whole.stopped == "rounding"
+        good = near and held.learnt(system, whole, errors[best])
         if good or (options.tolerance is not None and np.isfinite(whole.residual)):
             last, share = whole, 1.0
     posterior = system.posterior(chosen.alpha)

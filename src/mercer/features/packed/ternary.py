@@ -136,7 +136,7 @@ class TernaryFeatures(LearnsFromRows, FeatureMap):
     >>> Z.dtype, np.unique(Z).tolist(), round(features.activation_.upper, 2)
     (dtype('int8'), [-1, 0, 1], 1.45)
     >>> features.set_params(output="packed").transform(X)
-    PackedFeatures(shape=(100, 1000), 2 bits an entry, 0.0256 MB)
+    PackedFeatures(100 x 1,000, 2 bits an entry, 0.0256 MB)
     """
 
     _parameter_constraints: dict[str, Any] = {
