@@ -60,7 +60,7 @@ def test_codes_are_right_on_average_and_neighbours(n_bits):
     codes = rounded_codes(np.tile(cosines, (n, 1)), hashes, keys, n_bits)
     places = (cosines + 1) / 2 * (2**n_bits - 1)
     share = places - np.floor(places)
-    assert np.array_equal(np.unique(codes[:, 0]), np.floor(places[0]) + [0, 1])
+    assert np.array_equal(np.unique(codes[:, 0]), np.floor(places[0]) + np.arange(2))
     standard_error = np.sqrt(share * (1 - share) / n)
     assert np.all(abs(codes.mean(axis=0) - places) <= 4.5 * standard_error)
     # Neither rows nor columns share their noise: products of deviations vanish on average.

@@ -234,7 +234,8 @@ class TernaryFeatures(LearnsFromRows, FeatureMap):
         if not (tau > 0 and math.isfinite(tau)):
             raise ValueError(
                 f"TernaryFeatures needs rows that differ, but their mean squared norm"
-                f"{' about their mean' * self.center} is {tau:g}; check X (n_samples = {summary.n_rows}), or scale it."
+                f"{' about their mean' * self.center} is {tau:g}; check X "
+                f"(n_samples = {summary.n_rows}), or scale it."
             )
         if not 0 < tau * tau < math.inf:
             raise ValueError(
