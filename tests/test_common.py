@@ -31,9 +31,11 @@ from mercer import (
     PowerSeries,
     ProductFeatures,
     ProductLaplace,
+    QuantizedFourier,
     RandomFourier,
     TensorNTKFeatures,
     Ternary,
+    TernaryFeatures,
     Zonal,
 )
 from mercer._array import is_numpy, namespace
@@ -109,6 +111,18 @@ FEATURE_MAPS = [
     (RandomFourier(n_components=34, projection="ssf"), 8),
     (RandomFourier(n_components=34, projection="ssf"), 5),
     (RandomFourier(n_components=150, projection="hd3"), 64),
+    (QuantizedFourier(n_components=24, bits=1), 3),
+    (QuantizedFourier(Laplace("median"), n_components=25, bits=2, stratified=False), 3),
+    (QuantizedFourier(Matern(nu=1.5), n_components=24, bits=4, projection="fastfood"), 6),
+    (QuantizedFourier(ProductLaplace(1.2), n_components=24, bits=8), 4),
+    (TernaryFeatures(n_components=24, output="float"), 40),
+    (TernaryFeatures("relu", n_components=24, bits=1, output="float", sparsity=0.0), 32),
+    (
+        TernaryFeatures(
+            Gaussian("scale"), n_components=25, spread=2.0, center=False, output="float"
+        ),
+        60,
+    ),
     (ArcCosineFeatures(order=1, n_components=24), 3),
     (ArcCosineFeatures(order=0, n_components=24), 3),
     (ArcCosineFeatures(order=1, n_components=24, sampling="gaussian"), 5),
@@ -166,7 +180,12 @@ def test_kernel_keeps_the_contract(kernel, check):
 
 
 @pytest.mark.arrays
-@pytest.mark.filterwarnings("ignore:Degrees up to")
+@pytest.mark.filterwarnings(
+    "ignore:Degrees up to",
+    # Ternary features of the few, or odd, rows that some checks try.
+    "ignore:A projection of",
+    "ignore:The squared norms of the rows",
+)
 @pytest.mark.parametrize("check", FEATURE_MAP_CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize(("feature_map", "n_features"), FEATURE_MAPS, ids=named)
 def test_feature_map_keeps_the_contract(feature_map, n_features, check):
@@ -179,6 +198,8 @@ def test_feature_map_keeps_the_contract(feature_map, n_features, check):
     [
         RandomFourier(n_components=16),
         RandomFourier(Matern(lengthscale="scale"), n_components=16),
+        QuantizedFourier(n_components=16, bits=2),
+        QuantizedFourier(n_components=16, bits=8),
         ArcCosineFeatures(n_components=16),
         ArcCosineFeatures(order=0, method="antithetic", n_components=16),
         PolynomialSketch(n_components=16),

@@ -5,7 +5,7 @@ from .base import FeatureMap
 from .fourier import RandomFourier
 from .ntk import GradientFeatures, NNGPFeatures, NTKFeatures, TensorNTKFeatures
 from .nystrom import NystromFeatures
-from .packed import PackedFeatures, TernaryFeatures
+from .packed import PackedFeatures, QuantizedFourier, TernaryFeatures
 from .polynomial import DotProductSketch, PolynomialSketch
 from .product import ProductFeatures
 from .zonal import GegenbauerFeatures
@@ -22,6 +22,7 @@ __all__ = [
     "PackedFeatures",
     "PolynomialSketch",
     "ProductFeatures",
+    "QuantizedFourier",
     "RandomFourier",
     "TensorNTKFeatures",
     "TernaryFeatures",

@@ -9,7 +9,8 @@ from typing import Any
 from ..kernels import NNGP, NTK, ArcCosine, Exponential, Kernel, Polynomial, PowerSeries
 from .arccosine import ArcCosineFeatures
 from .base import FeatureMap
-from .fourier import RandomFourier, has_spectral_measure
+from .fourier import RandomFourier
+from .frequencies import has_spectral_measure
 from .ntk import NNGPFeatures, NTKFeatures
 from .nystrom import NystromFeatures
 from .polynomial import DotProductSketch, PolynomialSketch

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
@@ -10,40 +9,12 @@ import numpy as np
 
 from .._random import Stream
 from .._registry import storable
-from .._sklearn import RANDOM_STATE, Interval, StrOptions, checked
-from ..kernels import Gaussian, Kernel
+from .._sklearn import RANDOM_STATE, Interval
+from ..kernels import Kernel
 from ..ops.fourier import cosine_sine
-from ..ops.hadamard import padded_length
-from ..sketches import (
-    DenseProjection,
-    FastfoodProjection,
-    HadamardProjection,
-    Projection,
-    draw_probabilities,
-    haar_directions,
-    spherical_directions,
-    spherical_structured_directions,
-)
 from .base import FeatureMap
+from .frequencies import draw_frequencies, projection_names, spectral_kernel
 from .traits import MapTraits
-
-#: Projections that are stored as matrices: their directions.
-DENSE: dict[str, Callable[[Stream, int, int], np.ndarray]] = {
-    "gaussian": spherical_directions,
-    "spherical": spherical_directions,
-    "orthogonal": haar_directions,
-    "ssf": spherical_structured_directions,
-}
-#: Projections that are products of fast transforms.
-STRUCTURED: dict[str, Callable[..., Projection]] = {
-    "hd3": HadamardProjection,
-    "fastfood": FastfoodProjection,
-}
-
-
-def has_spectral_measure(kernel: Kernel) -> bool:
-    """Return whether frequencies of a kernel can be drawn: by their radii, or independently."""
-    return hasattr(kernel, "spectral_radii") or hasattr(kernel, "draw_frequencies")
 
 
 @storable
@@ -113,7 +84,7 @@ class RandomFourier(FeatureMap):
     _parameter_constraints: dict[str, Any] = {
         "kernel": [Kernel, None],
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "projection": [StrOptions({"auto", *DENSE, *STRUCTURED})],
+        "projection": [projection_names()],
         "stratified": ["boolean"],
         "random_state": RANDOM_STATE,
     }
@@ -139,57 +110,20 @@ class RandomFourier(FeatureMap):
         return self.projection_.matrix
 
     def _kernel(self) -> Kernel:
-        kernel: Kernel = checked(Gaussian() if self.kernel is None else self.kernel)
-        if not has_spectral_measure(kernel):
-            raise ValueError(
-                f"kernel={kernel!r} has no spectral measure to draw frequencies from; use "
-                "Gaussian, Laplace, Matern or ProductLaplace here, and ArcCosineFeatures for "
-                "ArcCosine."
-            )
-        return kernel
+        return spectral_kernel(self.kernel)
 
     def _draw(self, stream: Stream, n_features_in: int) -> dict[str, Any]:
         size = -(-self.n_components // 2)
         offset = stream.child("offset").generator().uniform(0, 2 * np.pi)
-        name, projection = self._drawn_projection(stream, n_features_in, size)
+        name, projection = draw_frequencies(
+            self.kernel_, self.projection, self.stratified, stream, n_features_in, size
+        )
         return {
             "projection_": projection,
             "projection_name_": name,
             "_offset": offset if self.n_components % 2 else 0.0,
             "traits_": MapTraits(scratch=projection.scratch),
         }
-
-    def _drawn_projection(
-        self, stream: Stream, n_features_in: int, size: int
-    ) -> tuple[str, Projection]:
-        """Return the name of the projection, and the frequencies."""
-        kernel: Any = self.kernel_
-        if not hasattr(kernel, "spectral_radii"):
-            return "gaussian", self._independent(stream, n_features_in, size)
-        name = "orthogonal" if self.projection == "auto" else self.projection
-        directions = stream.child("directions")
-        if name in DENSE:
-            unit = DENSE[name](directions, n_features_in, size)
-            u = draw_probabilities(stream.child("radii"), size, self.stratified)
-            return name, DenseProjection(unit * kernel.spectral_radii(u, n_features_in))
-        u = draw_probabilities(stream.child("radii"), size, self.stratified)
-        # A frequency of the padded space, cut to the first coordinates, has the law of the
-        # space itself: the marginals of normal and t vectors are normal and t.
-        radii = kernel.spectral_radii(u, padded_length(n_features_in))
-        return name, STRUCTURED[name](directions, n_features_in, size, radii)
-
-    def _independent(self, stream: Stream, n_features_in: int, size: int) -> Projection:
-        """Return independent frequencies, of a kernel that is not isotropic."""
-        kernel: Any = self.kernel_
-        if self.projection not in ("auto", "gaussian"):
-            raise ValueError(
-                f"projection={self.projection!r} needs a kernel of the Euclidean distance, but "
-                f"the frequencies of {kernel!r} are not uniform in direction; use "
-                "projection='auto'."
-            )
-        stream.reserve(n_features_in * size)
-        generator = stream.child("frequencies").generator()
-        return DenseProjection(kernel.draw_frequencies(generator, n_features_in, size))
 
     def _map(self, X: Any, xp: Any, out: Any = None) -> Any:
         target = None if out is None else out[:, : self.projection_.size]

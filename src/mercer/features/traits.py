@@ -42,6 +42,12 @@ class MapTraits:
         Whether a compact model file may hold the seed in place of what was drawn.
     guard : RowGuard or None
         What is expected of rows beside their number of columns.
+    excess : float
+        What the inner product of a row's features with themselves has on average beyond the
+        kernel's.
+    step : float
+        The distance of the values that features are rounded to. Another rounding of a sum may move
+        a feature between two of them, rarely; 0: features are continuous.
 
     Examples
     --------
@@ -56,3 +62,5 @@ class MapTraits:
     scratch: int = 0
     by_recipe: bool = True
     guard: RowGuard | None = None
+    excess: float = 0.0
+    step: float = 0.0

@@ -1,10 +1,12 @@
-"""Cosine and sine of the same phases, the non-linearity of random Fourier features."""
+"""Cosines of phases, with their sines or shifted: the non-linearity of random Fourier features."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .._array import all_finite, is_numpy
+import numpy as np
+
+from .._array import all_finite, is_numpy, like
 
 
 def cosine_sine(phases: Any, n_components: int, xp: Any, out: Any = None) -> Any:
@@ -29,10 +31,37 @@ def cosine_sine(phases: Any, n_components: int, xp: Any, out: Any = None) -> Any
             cosines[...] = phases
         jit.cosine_sine_rows[out.dtype.name](out, size, scale)
         return out
+    _refuse_overflow(phases)
+    sines = xp.sin(phases[:, : n_components - size])
+    return xp.concat([xp.cos(phases), sines], axis=1) * scale
+
+
+def shifted_cosine(phases: Any, shifts: np.ndarray, xp: Any) -> Any:
+    """Return ``cos(phases + shifts)``; NumPy's phases are overwritten.
+
+    Parameters
+    ----------
+    phases : array of shape (n, m)
+        The phases.
+    shifts : array of shape (m,)
+        What is added to each column.
+
+    Examples
+    --------
+    >>> shifted_cosine(np.zeros((1, 2)), np.asarray([0.0, np.pi]), np)
+    array([[ 1., -1.]])
+    """
+    if is_numpy(phases):
+        phases += like(phases, shifts)
+        _refuse_overflow(phases)
+        return np.cos(phases, out=phases)
+    _refuse_overflow(phases)
+    return xp.cos(phases + like(phases, shifts))
+
+
+def _refuse_overflow(phases: Any) -> None:
     if not all_finite(phases):
         raise ValueError(
             "The product of X with the frequencies overflows; scale X down, use a larger "
             "lengthscale, or pass X in float64."
         )
-    sines = xp.sin(phases[:, : n_components - size])
-    return xp.concat([xp.cos(phases), sines], axis=1) * scale

@@ -249,7 +249,8 @@ def _best(
     best = int(np.argmin([d0(delta) for delta in tried]))
     around = (tried[max(best - 1, 0)], tried[min(best + 1, len(tried) - 1)])
     result = minimize_scalar(d0, bounds=around, method="bounded", options={"xatol": 1e-9})
-    return at(float(result.x))
+    # d0 is flat at its minimum: more digits would be rounding of tau, magnified.
+    return at(round(float(result.x), 5))
 
 
 def _odd_middle(ratio: float, delta: float) -> float:

@@ -9,6 +9,8 @@ import numpy as np
 
 #: Largest relative difference that rounding may make, by dtype, in units of the largest entry.
 TOLERANCE = {"float32": 1e-5, "float64": 1e-12}
+#: The share of values that rounding may move from one of few levels to the next.
+RARE = 0.01
 
 
 def ordinary_rows(
@@ -39,14 +41,22 @@ def awkward_layouts(X: np.ndarray) -> Iterator[np.ndarray]:
     yield from (still, np.asfortranarray(X), wide[::2, ::2], X[::-1].copy()[::-1])
 
 
-def assert_close(actual: Any, expected: Any, tolerance: float, what: str) -> None:
-    """Raise an error unless the arrays agree within ``tolerance`` of the largest entry."""
+def assert_close(
+    actual: Any, expected: Any, tolerance: float, what: str, step: float = 0.0
+) -> None:
+    """Raise an error unless the arrays agree within ``tolerance`` of the largest entry.
+
+    One entry in a hundred may differ by ``step``: of values that are rounded to multiples of it.
+    """
     actual, expected = np.asarray(actual, dtype=float), np.asarray(expected, dtype=float)
     assert actual.shape == expected.shape, (
         f"{what}: the shapes differ, {actual.shape} and {expected.shape}"
     )
-    error = abs(actual - expected).max() if actual.size else 0.0
+    errors = abs(actual - expected)
+    error = errors.max() if actual.size else 0.0
     bound = tolerance * max(abs(expected).max(), 1e-300) if actual.size else 0.0
+    if error > bound and np.mean(errors > bound) <= RARE:
+        bound += step
     assert error <= bound, f"{what}: differs by {error:.3g}, more than {bound:.3g}"
 
 

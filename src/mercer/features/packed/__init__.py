@@ -4,6 +4,7 @@ from .code import EVEN, SIGN, TERNARY, Code
 from .features import PackedFeatures
 from .products import add_column_gram, column_gram, column_products, column_sums, row_gram
 from .projected import packed_thresholds, threshold_codes
+from .quantized import QuantizedFourier
 from .ternary import TernaryFeatures
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "TERNARY",
     "Code",
     "PackedFeatures",
+    "QuantizedFourier",
     "TernaryFeatures",
     "add_column_gram",
     "column_gram",

@@ -64,7 +64,7 @@ def packed_thresholds(
             values = projection.project(block, namespace(block))
             thresholds.planes(to_numpy(values), planes, start)
 
-    _run_blocks(work, X, 0 if ternary is not None else size + projection.scratch, name)
+    run_row_blocks(work, X, 0 if ternary is not None else size + projection.scratch, name)
     return PackedFeatures(planes, size, code)
 
 
@@ -103,7 +103,7 @@ def threshold_codes(X: Any, projection: Projection, thresholds: Thresholds, name
         else:
             out[start:stop, :] = thresholds.of(projection.project(block, namespace(block)))
 
-    _run_blocks(work, X, 0 if ternary is not None else size + projection.scratch, name)
+    run_row_blocks(work, X, 0 if ternary is not None else size + projection.scratch, name)
     return out
 
 
@@ -112,8 +112,20 @@ def _additions(X: Any, projection: Projection) -> TernaryProjection | None:
     return projection if is_numpy(X) and isinstance(projection, TernaryProjection) else None
 
 
-def _run_blocks(work: Callable[[Any, int], None], X: Any, scratch: int, name: str) -> None:
-    """Call ``work`` with blocks of rows in floating dtype, and the place of their first row."""
+def run_row_blocks(work: Callable[[Any, int], None], X: Any, scratch: int, name: str) -> None:
+    """Call ``work`` with blocks of rows in floating dtype, and the place of their first row.
+
+    Parameters
+    ----------
+    work : callable
+        Called as ``work(block, start)``, on several threads.
+    X : array of shape (n_rows, n_features)
+        Rows of any library, or CSR.
+    scratch : int
+        Numbers that the work holds for each row, beside the row.
+    name : str
+        What to call the rows in errors.
+    """
     dtype, on_cpu = floating_name(X), is_numpy(X)
     width = row_width(X) + scratch
     plan = plan_rows(X.shape[0], np.dtype(dtype).itemsize * width, on_cpu)

@@ -77,9 +77,10 @@ class TernaryFeatures(LearnsFromRows, FeatureMap):
 
     Parameters
     ----------
-    target : {"gaussian", "relu"}, Kernel or callable, default="gaussian"
+    target : {"gaussian", "relu"}, Kernel, TernaryActivation or callable, default="gaussian"
         The kernel whose behaviour is wanted: ``Gaussian("median")``, ``ArcCosine(order=1)``, any
-        other one of norms and inner products; or an activation, a function of an array.
+        other one of norms and inner products; or an activation, a function of an array, of whose
+        random features it is. Of a ``TernaryActivation`` the thresholds are taken as they are.
     n_components : int, default=4096
         The number of features.
     sparsity : float or "auto", default="auto"
@@ -140,7 +141,7 @@ class TernaryFeatures(LearnsFromRows, FeatureMap):
     """
 
     _parameter_constraints: dict[str, Any] = {
-        "target": [StrOptions(set(TARGETS)), Kernel, callable],
+        "target": [StrOptions(set(TARGETS)), Kernel, TernaryActivation, callable],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "sparsity": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
         "bits": [Options(Integral, {1, 2})],
@@ -149,11 +150,11 @@ class TernaryFeatures(LearnsFromRows, FeatureMap):
         "output": [StrOptions({"int8", "packed", "float"})],
         "random_state": RANDOM_STATE,
     }
-    learned = ("center_", "tau_", "activation_", "target_kernel_", "target_moments_")
+    learned = ("tau_", "activation_", "target_kernel_", "target_moments_")
 
     def __init__(
         self,
-        target: str | Kernel | Callable[..., Any] = "gaussian",
+        target: str | Kernel | TernaryActivation | Callable[..., Any] = "gaussian",
         *,
         n_components: int = 4096,
         sparsity: float | str = "auto",
@@ -171,6 +172,12 @@ class TernaryFeatures(LearnsFromRows, FeatureMap):
         self.center = center
         self.output = output
         self.random_state = random_state
+
+    @property
+    def center_(self) -> np.ndarray | None:
+        """The mean of the rows, or ``None``."""
+        center: np.ndarray | None = self.kernel_.center  # type: ignore[attr-defined]
+        return center
 
     @property
     def ridge_correction_(self) -> float:
@@ -227,7 +234,13 @@ class TernaryFeatures(LearnsFromRows, FeatureMap):
         if not (tau > 0 and math.isfinite(tau)):
             raise ValueError(
                 f"TernaryFeatures needs rows that differ, but their mean squared norm"
-                f"{' about their mean' * self.center} is {tau:g}; check X, or scale it."
+                f"{' about their mean' * self.center} is {tau:g}; check X "
+                f"(n_samples = {summary.n_rows}), or scale it."
+            )
+        if not 0 < tau * tau < math.inf:
+            raise ValueError(
+                f"The mean squared norm of the rows is {tau:g}, of which the square overflows or "
+                "vanishes; scale X."
             )
         _warn_of_norms(summary, mean if self.center else 0.0)
         known = self.target if isinstance(self.target, TernaryActivation) else None
@@ -249,7 +262,6 @@ class TernaryFeatures(LearnsFromRows, FeatureMap):
             "target_moments_": moments,
             "activation_": found,
             "tau_": tau,
-            "center_": center,
         }
 
     def _draw(self, stream: Stream, n_features_in: int) -> dict[str, Any]:
