@@ -118,9 +118,7 @@ FEATURE_MAPS = [
     (TernaryFeatures(n_components=24, output="float"), 40),
     (TernaryFeatures("relu", n_components=24, bits=1, output="float", sparsity=0.0), 32),
     (
-        TernaryFeatures(
-            Gaussian("scale"), n_components=25, spread=2.0, center=False, output="float"
-        ),
+        TernaryFeatures("relu", n_components=25, spread=2.0, center=False, output="float"),
         60,
     ),
     (ArcCosineFeatures(order=1, n_components=24), 3),

@@ -243,18 +243,19 @@ class TernaryFeatures(LearnsFromRows, FeatureMap):
                 "vanishes; scale X."
             )
         _warn_of_norms(summary, mean if self.center else 0.0)
-        known = self.target if isinstance(self.target, TernaryActivation) else None
-        target = None
-        if known is not None:
-            moments = known.moments(tau)
-        elif isinstance(self.target, (str, Kernel)):
-            target = self.kernel_
-            moments = kernel_moments(target, tau)
+        _warn_of_few_terms(_sparsity(self.sparsity, summary.n_features), summary.n_features)
+        target: Kernel | None = None
+        if isinstance(self.target, TernaryActivation):
+            found, moments = self.target, self.target.moments(tau)
         else:
-            moments = gaussian_moments(self.target, tau)
-        found = known or matched_activation(
-            moments.d1, moments.d2, tau, bits=int(self.bits), spread=self.spread
-        )
+            if isinstance(self.target, (str, Kernel)):
+                target = self.kernel_
+                moments = kernel_moments(target, tau)
+            else:
+                moments = gaussian_moments(self.target, tau)
+            found = matched_activation(
+                moments.d1, moments.d2, tau, bits=int(self.bits), spread=self.spread
+            )
         center = frozen(np.asarray(mean, dtype=float)) if self.center else None
         return {
             "kernel_": Ternary(found.lower, found.upper, found.scale, found.even, center=center),
@@ -297,20 +298,25 @@ class TernaryFeatures(LearnsFromRows, FeatureMap):
 
 
 def _sparsity(asked: float | str, n_features: int) -> float:
-    """Return the share of zeros, and warn where too few entries are left."""
+    """Return the share of zeros in the projection."""
     if isinstance(asked, str):
-        asked = min(SPARSITY, max(0.0, 1 - FEWEST_TERMS / n_features))
-    left = (1 - asked) * n_features
-    if left < (1 - 1e-9) * FEWEST_TERMS:
-        remedy = "give a smaller sparsity" if n_features >= FEWEST_TERMS else "use RandomFourier"
-        warnings.warn(
-            f"A projection of {n_features} columns with sparsity={asked:.3g} sums {left:.3g} "
-            f"entries on average: below {FEWEST_TERMS} such sums are not normal, and the features "
-            f"not those of kernel_; {remedy}.",
-            UserWarning,
-            stacklevel=2,
-        )
+        return min(SPARSITY, max(0.0, 1 - FEWEST_TERMS / n_features))
     return float(asked)
+
+
+def _warn_of_few_terms(sparsity: float, n_features: int) -> None:
+    """Warn of columns of the projection with so few entries that their sums are not normal."""
+    left = (1 - sparsity) * n_features
+    if left >= (1 - 1e-9) * FEWEST_TERMS:
+        return
+    remedy = "give a smaller sparsity" if n_features >= FEWEST_TERMS else "use RandomFourier"
+    warnings.warn(
+        f"A projection of {n_features} columns with sparsity={sparsity:.3g} sums {left:.3g} "
+        f"entries on average: below {FEWEST_TERMS} such sums are not normal, and the features "
+        f"not those of kernel_; {remedy}.",
+        UserWarning,
+        stacklevel=2,
+    )
 
 
 def _thresholds(
