@@ -34,7 +34,9 @@ def names(allowed: tuple[str, ...]) -> Any:
 @click.option("--only", type=click.Choice([*BENCHMARKS, *ON_DATA]), help="Run this one only.")
 @out_option
 @data_option
-@click.option("--tables", callback=names(peers.TABLES), help="peers, logistic: these tables, as a,b.")
+@click.option(
+    "--tables", callback=names(peers.TABLES), help="peers, logistic: these tables, as a,b."
+)
 @click.option("--methods", callback=names(peers.METHODS), help="peers: these methods, as a,b.")
 @click.option(
     "--seconds",

@@ -289,12 +289,11 @@ class KernelRidgeClassifier(Classification, SolvedClassification, ExactKernelMac
     loss : {"squared", "logistic", "auto"}, default="squared"
         ``"logistic"`` minimises :math:`\sum_i \log(1 + e^{-y_i f(x_i)}) + \tfrac{\alpha}{2}
         \|f - b\|_k^2` for two classes by Newton steps, which begin with the fit of the squares;
-        ``"auto"`` keeps the one with the smaller log loss on held-out rows. With more classes or
-        with ``n_centres`` it keeps the squared error.
+        ``"auto"`` keeps the one with the smaller log loss on held-out rows, and squares with more
+        classes or with ``n_centres``.
     alpha : float, array of floats or None, default=None
-        The ridge parameter, candidates for it, or ``None`` for 31 candidates. It is that of the
-        loss; with ``"auto"`` that of the squared error, and the logistic loss tries 1, 0.32 and
-        0.1 times as much.
+        The ridge parameter, candidates for it, or ``None`` for 31 candidates. With ``"auto"`` it
+        is that of squares; the logistic loss tries 1, 0.32, 0.1 and 0.03 times as much.
     selection : {"loo", "gcv"}, default="loo"
         How to choose among candidates, as in :class:`KernelRidge`.
     class_weight : dict, "balanced" or None, default=None

@@ -15,6 +15,7 @@ from ..solvers import Problem, Solution
 from ..solvers.conjugate_gradients import Iteration
 from ..solvers.iterative import IterativeFit
 from ..solvers.logistic import (
+    ENDED,
     Decisions,
     DenseRidge,
     LogisticFit,
@@ -27,8 +28,8 @@ from ..solvers.low_rank_posterior import LowRankPosterior
 from ..solvers.row_systems import AllRows, IterativeOptions
 from .calibration import HeldOut
 
-#: Ridge parameters that are tried, over that of the squares.
-FACTORS = (1.0, 10**-0.5, 0.1)
+#: Ridge parameters over that of the squares: from the first one down, as long as they are better.
+FACTORS = (1.0, 10**-0.5, 0.1, 10**-1.5)
 #: The share of a log loss that does not count as a difference: squares are then kept.
 TIE = 0.003
 #: Iterations and Newton steps: until held-out rows no longer gain, and the largest change of a
@@ -137,7 +138,9 @@ def logistic_directly(
     found = coarse
     if coarse.n_steps and not coarse.stopped:
         # Only the best one is worth all digits.
-        found = best_logistic(system, loss, [coarse.alpha], coarse.decisions, coarse.held_out, judge)
+        found = best_logistic(
+            system, loss, [coarse.alpha], coarse.decisions, coarse.held_out, judge
+        )
     held = judge.rows(found.held_out)
     curvature = loss.curvature(found.decisions.values)
     left_out = held.targets - held.predicted
@@ -183,17 +186,15 @@ def logistic_iteratively(
         return None
     system, order, squares = kept.system, kept.order, kept.solution
     n_held, signs = len(fit.places), signs[order]
-    if fit.stopped in ("time", "interrupted") or not both_classes(signs[n_held:]):
+    if fit.stopped in ENDED or not both_classes(signs[n_held:]):
         return None
     own = np.ones(len(signs)) if weights is None else weights[order].astype(float)
     part = np.where(np.arange(len(signs)) < n_held, 0.0, own)
     exactly = options.tolerance is not None
     step = replace(EXACT_STEP if exactly else STEP, deadline=options.deadline)
     newton = NewtonOptions(MOST_STEPS, CHANGE, True, options.deadline)
-    last_steps = LAST_STEPS
     if options.tolerance is not None:
         newton = NewtonOptions(MOST_EXACT_STEPS, options.tolerance, False, options.deadline)
-        last_steps = MOST_EXACT_STEPS
     regression, judge, scale = system.regression(n_held, step), _Judge(held), 2 * held.scale()
     start = regression.values(
         scale * to_numpy(squares.coef)[:, 0], scale * float(squares.intercept[0])
@@ -207,13 +208,16 @@ def logistic_iteratively(
         judge,
         newton,
     )
-    now, learnt = found.decisions, LogisticLoss(signs, part)
-    if fit.rows_share == 1 and found.n_steps and not found.stopped:
+    now, learnt, stopped = found.decisions, LogisticLoss(signs, part), found.stopped
+    if fit.rows_share == 1 and found.n_steps and not stopped:
         learnt = LogisticLoss(signs, own)
-        for now in newton_steps(
-            regression, learnt, found.alpha, now, last_steps, newton.tolerance
-        ):
-            pass
+        most = MOST_EXACT_STEPS if exactly else LAST_STEPS
+        try:
+            for there in newton_steps(regression, learnt, found.alpha, now, most, newton.tolerance):
+                now = there
+            stopped = regression.stopped if regression.stopped in ENDED else ""
+        except KeyboardInterrupt:
+            stopped = "interrupted"
     # What rounding of the tiles has done to decisions is seen with the kernel itself.
     held = judge.rows(system.predicted(n_held, found.decisions.coef) + found.decisions.constant)
     curvature = learnt.curvature(now.values)
@@ -224,9 +228,6 @@ def logistic_iteratively(
     )
     solution = replace(solution, intercept=np.asarray([now.constant]))
     at_rows, _ = system.original(curvature, order)
-    stopped = found.stopped or (
-        regression.stopped if regression.stopped in ("time", "interrupted") else ""
-    )
     return LogisticSolution(
         solution, held, held.log_loss(), at_rows, found.n_steps, stopped, posterior
     )

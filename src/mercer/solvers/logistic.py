@@ -27,6 +27,8 @@ from scipy.special import expit
 from .dual import kernel_coefficients, solve_kernel
 from .problem import Problem
 
+#: Why a solve stops whose Newton steps stop with it.
+ENDED = ("time", "interrupted")
 #: The smallest curvature of a row: beyond, its loss is as good as linear.
 LEAST = 1e-4
 #: Halvings of a step that does not lower the loss, at most.
@@ -110,9 +112,7 @@ class LogisticLoss:
     def penalised(self, now: Decisions, alpha: float) -> float:
         """Return the loss with its penalty; the norm is known from the values."""
         losses = np.logaddexp(0.0, -self.signs * now.values)
-        return float(
-            self.weights @ losses + alpha / 2 * (now.coef @ (now.values - now.constant))
-        )
+        return float(self.weights @ losses + alpha / 2 * (now.coef @ (now.values - now.constant)))
 
     def curvature(self, values: np.ndarray) -> np.ndarray:
         """Return the second derivative of every row's weighted loss."""
@@ -177,7 +177,7 @@ def newton_steps(
         change = float(np.abs(there.values - now.values)[learnt].max())
         now, value = there, lower
         yield now
-        if change <= tolerance or system.stopped in ("time", "interrupted"):
+        if change <= tolerance or system.stopped in ENDED:
             return
 
 
@@ -300,12 +300,12 @@ class _Search:
             self._system, self._loss, alpha, here, options.most, options.tolerance
         ):
             here, self.n_steps = now, self.n_steps + 1
-            if self._system.stopped in ("time", "interrupted"):
-                self.stopped = self._system.stopped
-            elif time.perf_counter() > options.deadline:
+            if time.perf_counter() > options.deadline:
                 self.stopped = "time"
             if self.stopped or (options.every_step and not self._improved(alpha, here)):
                 break
+        if self._system.stopped in ENDED:
+            self.stopped = self._system.stopped
         if self.stopped or alpha not in self.tried:
             self._improved(alpha, here)
         return here
