@@ -214,6 +214,19 @@ def test_an_interruption_at_any_product_leaves_a_usable_machine():
         assert 0 <= model.expectation().score <= 1
 
 
+def test_an_interruption_of_factorisations_keeps_squares(monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    X, y, _ = data()
+    squared = machine("squared").fit(X, y)
+    monkeypatch.setattr("mercer.solvers.logistic.kernel_coefficients", interrupted)
+    with pytest.warns(UserWarning, match="Interrupted; the best iterate is kept"):
+        model = machine("auto").fit(X, y)
+    assert model.loss_ == "squared"
+    assert np.array_equal(model.predict_proba(X), squared.predict_proba(X))
+
+
 @pytest.mark.parametrize("loss", ["auto", "logistic"])
 def test_a_time_limit_of_nothing_leaves_a_usable_machine(loss):
     X, y, _ = data()

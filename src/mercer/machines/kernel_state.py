@@ -73,6 +73,8 @@ class KernelState:
             given = loss == "logistic" and problem.alpha is not None
             found = logistic_directly(K, self.solution, self.held_out(), problem, given)
             self._compare(found, loss)
+            if found is not None and found.stopped == "interrupted":
+                self._warn_of_interruption()
 
     def learn_iteratively(
         self,
@@ -114,9 +116,12 @@ class KernelState:
         if fit.centres is not None:
             self.rows, self.weights, self.counts = self.rows[fit.centres], None, None
         if stopped == "interrupted":
-            warnings.warn(
-                f"Interrupted; the best iterate is kept: {self.how}.", UserWarning, stacklevel=2
-            )
+            self._warn_of_interruption()
+
+    def _warn_of_interruption(self) -> None:
+        warnings.warn(
+            f"Interrupted; the best iterate is kept: {self.how}.", UserWarning, stacklevel=3
+        )
 
     def _compare(self, found: LogisticSolution | None, loss: str) -> None:
         """Take a logistic function if it was asked for, or is the better one on held-out rows."""

@@ -262,13 +262,15 @@ def _solution(
     """
     signs = np.tanh(held.scale() * held.predicted)
     error = np.average((signs - held.targets) ** 2, axis=0, weights=held.weights)
-    places = np.argsort(tried.alphas)
+    places, criterion = np.argsort(tried.alphas), "held_out" if left_out is None else "loo"
     return replace(
         squares,
         coef=coef[:, None],
         intercept=np.asarray([found.decisions.constant]),
         alpha=np.asarray([found.alpha]),
-        criterion=squares.expected_by if len(places) > 1 else "given",
+        criterion=criterion if len(places) > 1 else "given",
+        expected_by=criterion,
+        condition=np.nan,
         alphas=np.asarray(tried.alphas)[places],
         scores=np.asarray(tried.losses)[places][:, None],
         degrees_of_freedom=np.asarray([degrees_of_freedom]),
