@@ -79,6 +79,14 @@ MACHINES = {
     "KernelRidge, alpha given": (KernelRidge(Laplace(), alpha=0.1), ALL),
     "KernelRidgeClassifier": (KernelRidgeClassifier(Gaussian()), HELD_OUT),
     "KernelRidgeClassifier, alpha given": (KernelRidgeClassifier(Laplace(), alpha=0.1), ALL),
+    "KernelRidgeClassifier, logistic": (
+        KernelRidgeClassifier(Laplace(), loss="logistic", alpha=0.1),
+        ALL,
+    ),
+    "KernelRidgeClassifier, better loss": (
+        KernelRidgeClassifier(Gaussian(), loss="auto"),
+        HELD_OUT,
+    ),
     "KernelRegressor, exact": (KernelRegressor(WIDE, alpha=0.1), TABLE),
     "KernelRegressor, features": (KernelRegressor(WIDE, n_components=64), TABLE),
     "KernelClassifier, exact": (KernelClassifier(WIDE, alpha=0.1), TABLE),

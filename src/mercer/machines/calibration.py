@@ -52,6 +52,13 @@ class HeldOut:
         """Return the scale of the softmax that suits these rows best."""
         return best_scale(every_class(self.predicted), self.labels(), self.weights)
 
+    def log_loss(self) -> float:
+        """Return the mean negative logarithm of the calibrated probability of the right class."""
+        P = log_softmax(self.scale() * every_class(self.predicted), axis=1)
+        known = self.weights if self.weights.any() else None
+        right = P[np.arange(len(P)), self.labels()]
+        return -float(np.average(right, weights=known))
+
 
 def every_class(decisions: np.ndarray) -> np.ndarray:
     """Return decisions with a column for each class; those of two classes share one.

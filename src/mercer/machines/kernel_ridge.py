@@ -81,6 +81,10 @@ class ExactKernelMachine(SolvedMachine):
     def _new_targets(self) -> Targets:
         """Return targets of which nothing is known yet."""
 
+    @abstractmethod
+    def _loss(self, targets: Any, centres: bool) -> str:
+        """Return the loss that is asked for, where its solver and the classes allow it."""
+
     @property
     def kernel_(self) -> Kernel:
         """The kernel with its fitted lengthscale."""
@@ -88,7 +92,7 @@ class ExactKernelMachine(SolvedMachine):
 
     @property
     def solver_report_(self) -> str:
-        """How far an iterative solver came, and what it kept in memory; else empty."""
+        """How far an iterative solver came, and which loss did better; else empty."""
         return str(self._fitted().how)
 
     @property
@@ -133,18 +137,19 @@ class ExactKernelMachine(SolvedMachine):
             counts = None if counts is None else counts[known]
         state = KernelState(targets, kernel, rows, weights, counts)
         problem = Problem(alpha, self.fit_intercept, self.per_target, self.selection == "loo")
+        loss = self._loss(targets, self.n_centres is not None and self.n_centres < len(rows))
         if self._iterates(len(rows)):
             limit = np.inf if self.time_limit is None else time.perf_counter() + self.time_limit
             options = IterativeOptions(self.n_centres, self.tol, seed_of(self.random_state), limit)
-            state.learn_iteratively(Y, problem, options)
+            state.learn_iteratively(Y, problem, options, loss)
             # In float64 and by a decomposition, small ridge parameters can still be solved.
             able = self.solver == "auto" and self.n_centres is None and self.time_limit is None
             if able and state.residual >= UNSOLVED and _is_decomposable(len(rows)):
-                state.learn_after_all(Y, problem)
+                state.learn_after_all(Y, problem, loss)
             else:
                 state.warn_of_residual(self.tol)
         else:
-            state.learn(Y, problem)
+            state.learn(Y, problem, loss)
         state.n_rows = int(X.shape[0])
         self._state = state
 
@@ -280,10 +285,13 @@ class KernelRidge(Regression, SolvedRegression, ExactKernelMachine):
     def _new_targets(self) -> NumberTargets:
         return NumberTargets()
 
+    def _loss(self, targets: Any, centres: bool) -> str:
+        return "squared"
+
 
 @storable
 class KernelRidgeClassifier(Classification, SolvedClassification, ExactKernelMachine):
-    """Ridge classification with an exact kernel, with calibrated probabilities.
+    r"""Ridge classification with an exact kernel, with calibrated probabilities.
 
     One target for each class, +1 for its rows and -1 for the others (a single one for two
     classes), fitted as :class:`KernelRidge` does. The scale of the softmax that gives
@@ -293,8 +301,14 @@ class KernelRidgeClassifier(Classification, SolvedClassification, ExactKernelMac
     ----------
     kernel : Kernel, default=None
         The kernel; ``None`` means ``Gaussian("median")``.
+    loss : {"squared", "logistic", "auto"}, default="squared"
+        ``"logistic"`` minimises :math:`\sum_i \log(1 + e^{-y_i f(x_i)}) + \tfrac{\alpha}{2}
+        \|f - b\|_k^2` for two classes by Newton steps, which begin with the fit of the squares;
+        ``"auto"`` keeps the one with the smaller log loss on held-out rows, and squares with more
+        classes or with ``n_centres``.
     alpha : float, array of floats or None, default=None
-        The ridge parameter, candidates for it, or ``None`` for 31 candidates.
+        The ridge parameter, candidates for it, or ``None`` for 31 candidates. With ``"auto"`` it
+        is that of squares; the logistic loss tries 1, 0.32, 0.1 and 0.03 times as much.
     selection : {"loo", "gcv"}, default="loo"
         How to choose among candidates, as in :class:`KernelRidge`.
     class_weight : dict, "balanced" or None, default=None
@@ -310,8 +324,10 @@ class KernelRidgeClassifier(Classification, SolvedClassification, ExactKernelMac
     ----------
     classes_ : array of shape (n_classes,)
         The labels.
+    loss_ : {"squared", "logistic"}
+        The loss whose decision function was taken; ``solver_report_`` says by how much.
     kernel_, rows_, alpha_, solution_
-        As in :class:`KernelRidge`.
+        As in :class:`KernelRidge`; scores of a logistic loss are log losses.
 
     Examples
     --------
@@ -323,12 +339,17 @@ class KernelRidgeClassifier(Classification, SolvedClassification, ExactKernelMac
     True
     """
 
-    _parameter_constraints = {**CONSTRAINTS, "class_weight": [dict, str, None]}
+    _parameter_constraints = {
+        **CONSTRAINTS,
+        "loss": [StrOptions({"squared", "logistic", "auto"})],
+        "class_weight": [dict, str, None],
+    }
 
     def __init__(
         self,
         kernel: Kernel | None = None,
         *,
+        loss: str = "squared",
         alpha: Any = None,
         selection: str = "loo",
         class_weight: Any = None,
@@ -352,6 +373,7 @@ class KernelRidgeClassifier(Classification, SolvedClassification, ExactKernelMac
             time_limit=time_limit,
             random_state=random_state,
         )
+        self.loss = loss
         self.class_weight = class_weight
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -373,5 +395,20 @@ class KernelRidgeClassifier(Classification, SolvedClassification, ExactKernelMac
         """
         return self._fit(X, y, sample_weight)
 
+    @property
+    def loss_(self) -> str:
+        """The loss that was taken: ``"squared"`` or ``"logistic"``."""
+        return str(self._fitted().loss)
+
     def _new_targets(self) -> LabelTargets:
         return LabelTargets(class_weight=self.class_weight, way_out="give rows of all classes")
+
+    def _loss(self, targets: LabelTargets, centres: bool) -> str:
+        able = targets.n_columns == 1 and not centres
+        if self.loss == "logistic" and not able:
+            got = f"n_centres={self.n_centres}" if centres else f"{len(targets.classes)} classes"
+            raise ValueError(
+                f"loss='logistic' needs two classes and all rows as centres, got {got}; use "
+                "loss='auto' or loss='squared'."
+            )
+        return self.loss if able else "squared"

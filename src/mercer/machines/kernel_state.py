@@ -19,6 +19,7 @@ from ..solvers.iterative import MOST_ITERATIONS, solve_kernel_rows
 from ..solvers.low_rank_posterior import LowRankPosterior
 from ..solvers.row_systems import IterativeOptions
 from .calibration import HeldOut
+from .logistic import LogisticSolution, logistic_directly, logistic_iteratively
 from .report import CRITERIA, Expectation
 from .targets import LabelTargets, Targets
 
@@ -68,20 +69,37 @@ class KernelState:
         #: The relative residual that an iterative solver has left.
         self.residual = 0.0
         self._held: HeldOut | None = None
+        #: The loss whose function was taken, and the curvatures of a logistic one.
+        self.loss = "squared"
+        self._curvature: np.ndarray | None = None
 
-    def learn(self, Y: np.ndarray, problem: Problem) -> None:
-        """Solve for expanded targets."""
+    def learn(self, Y: np.ndarray, problem: Problem, loss: str = "squared") -> None:
+        """Solve for expanded targets; ``"auto"`` keeps the loss that is better on held-out rows."""
         self._Y, self.intercept = Y, problem.intercept
-        self.solution = solve_kernel(self.kernel(self.rows), Y, problem, self.weights)
+        K = self.kernel(self.rows)
+        self.solution = solve_kernel(K, Y, problem, self.weights)
+        if loss != "squared":
+            given = loss == "logistic" and problem.alpha is not None
+            found = logistic_directly(K, self.solution, self.held_out(), problem, given)
+            self._compare(found, loss)
+            if found is not None and found.stopped == "interrupted":
+                self._warn_of_interruption()
 
-    def learn_after_all(self, Y: np.ndarray, problem: Problem) -> None:
+    def learn_after_all(self, Y: np.ndarray, problem: Problem, loss: str = "squared") -> None:
         """Solve by a decomposition what conjugate gradients have not solved."""
         ended = f"conjugate gradients ended at a residual of {self.residual:.1g}"
-        self.learn(Y, problem)
-        self._low_rank, self._held, self.residual = None, None, 0.0
+        self._low_rank, self._held, self._curvature, self._scale = None, None, None, None
+        self.loss, self.residual = "squared", 0.0
         self.how = f"decomposition of the kernel matrix, as {ended}"
+        self.learn(Y, problem, loss)
 
-    def learn_iteratively(self, Y: np.ndarray, problem: Problem, options: IterativeOptions) -> None:
+    def learn_iteratively(
+        self,
+        Y: np.ndarray,
+        problem: Problem,
+        options: IterativeOptions,
+        loss: str = "squared",
+    ) -> None:
         """Solve by conjugate gradients; rows that are no centres are forgotten."""
         with Progress("conjugate gradients", MOST_ITERATIONS) as progress:
 
@@ -90,30 +108,58 @@ class KernelState:
                 progress.advance(1)
                 progress.show()
 
-            options = replace(options, note=note)
+            options = replace(options, note=note, keep_system=loss != "squared")
             unit = unit_of(Y)
             fit = solve_kernel_rows(
                 self.kernel, self.rows, Y / unit, problem, self.weights, options
             )
-        self.intercept, at = problem.intercept, fit.places
-        self.solution, self._low_rank, self.how = fit.solution, fit.posterior, fit.described()
-        # Where nothing is to be learnt, as of constant targets, a share of nothing is left.
-        self.residual = 0.0 if fit.stopped == "residual" else fit.residual
-        if unit != 1:
-            self.solution = in_units(self.solution, unit)
-        ones = np.ones(len(at))
-        self._held = HeldOut(
-            fit.held_out * unit,
-            Y[at],
-            ones if self.weights is None else self.weights[at],
-            ones if self.counts is None else self.counts[at],
-        )
+            self.intercept, at = problem.intercept, fit.places
+            self.solution, self._low_rank, self.how = fit.solution, fit.posterior, fit.described()
+            # Where nothing is to be learnt, as of constant targets, a share of nothing is left.
+            self.residual = 0.0 if fit.stopped == "residual" else fit.residual
+            if unit != 1:
+                self.solution = in_units(self.solution, unit)
+            ones = np.ones(len(at))
+            self._held = HeldOut(
+                fit.held_out * unit,
+                Y[at],
+                ones if self.weights is None else self.weights[at],
+                ones if self.counts is None else self.counts[at],
+            )
+            stopped = fit.stopped
+            if loss != "squared":
+                given = loss == "logistic" and problem.alpha is not None
+                try:
+                    found = logistic_iteratively(
+                        fit, Y[:, 0], self.weights, self._held, options, given
+                    )
+                    self._compare(found, loss)
+                    stopped = stopped if found is None else found.stopped
+                except KeyboardInterrupt:
+                    stopped = "interrupted"
         if fit.centres is not None:
             self.rows, self.weights, self.counts = self.rows[fit.centres], None, None
-        if fit.stopped == "interrupted":
-            warnings.warn(
-                f"Interrupted; the best iterate is kept: {self.how}.", UserWarning, stacklevel=2
-            )
+        if stopped == "interrupted":
+            self._warn_of_interruption()
+
+    def _warn_of_interruption(self) -> None:
+        warnings.warn(
+            f"Interrupted; the best iterate is kept: {self.how}.", UserWarning, stacklevel=3
+        )
+
+    def _compare(self, found: LogisticSolution | None, loss: str) -> None:
+        """Take a logistic function if it was asked for, or is the better one on held-out rows."""
+        if found is None:
+            return
+        squared = self.held_out().log_loss()
+        taken = loss == "logistic" or found.beats(squared)
+        sentence = found.described(squared, taken)
+        self.how = f"{self.how}; {sentence}" if self.how else sentence
+        if taken:
+            self.loss, self._scale = "logistic", None
+            self.solution, self._curvature = found.solution, found.curvature
+            if found.posterior is not None:
+                self._held, self._low_rank = found.held_out, found.posterior
 
     def warn_of_residual(self, tolerance: float | None) -> None:
         """Warn if conjugate gradients have ended far from the solution, or from the tolerance."""
@@ -159,7 +205,8 @@ class KernelState:
             return self._low_rank
         if alpha not in self._posteriors:
             K = self.kernel(self.rows)
-            self._posteriors[alpha] = DualPosterior(K, self.weights, alpha, self.intercept)
+            weights = self.weights if self._curvature is None else self._curvature
+            self._posteriors[alpha] = DualPosterior(K, weights, alpha, self.intercept)
         return self._posteriors[alpha]
 
     def held_out(self) -> HeldOut:

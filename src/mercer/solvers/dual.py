@@ -181,7 +181,11 @@ def solve_kernel(
 
 
 def kernel_coefficients(
-    K: np.ndarray, Y: np.ndarray, alphas: list[float], weights: np.ndarray | None = None
+    K: np.ndarray,
+    Y: np.ndarray,
+    alphas: list[float],
+    weights: np.ndarray | None = None,
+    intercept: bool = True,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return coefficients and constants for each ridge parameter, and nothing else of them.
 
@@ -193,6 +197,8 @@ def kernel_coefficients(
         As in :func:`solve_kernel`.
     alphas : list of float
         The ridge parameters.
+    intercept : bool, default=True
+        Whether to fit a constant.
 
     Examples
     --------
@@ -202,7 +208,7 @@ def kernel_coefficients(
     >>> bool(np.abs(K @ coef + constant - x).max() < 1e-4)
     True
     """
-    system, found = _System(K, Y, weights, True), []
+    system, found = _System(K, Y, weights, intercept), []
     for alpha in alphas:
         both = system.factored(alpha)[1]
         at = system.projected(both[:, :-1], both[:, -1], np.ones(len(K)))

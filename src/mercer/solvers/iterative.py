@@ -7,7 +7,7 @@ them no longer falls; then the best one is solved with all rows, if that part is
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,6 +54,14 @@ CANDIDATE_RESIDUAL = 1e-5
 COVERED, HALF_WIDTH = 0.95, 1.96
 
 
+class KeptSystem(NamedTuple):
+    """The system with its matrix, the order of its rows, and the solution of those not held out."""
+
+    system: AllRows | LandmarkRows
+    order: np.ndarray
+    solution: IterativeSolution
+
+
 @dataclass(frozen=True)
 class IterativeFit:
     """A solution, the held-out rows it was chosen on, and its posterior.
@@ -82,6 +90,8 @@ class IterativeFit:
         The share of the rows that the coefficients were learnt from.
     dtype : {"float32", "float64"}
         Of the kernel matrix.
+    kept : KeptSystem or None
+        The system, if it was asked for.
     """
 
     solution: Solution
@@ -96,6 +106,7 @@ class IterativeFit:
     kept_share: float
     rows_share: float = 1.0
     dtype: str = "float32"
+    kept: KeptSystem | None = field(default=None, repr=False)
 
     def described(self) -> str:
         """Return a sentence on what was done."""
@@ -216,6 +227,7 @@ def solve_kernel_rows(
         system.kept_share,
         share,
         system.dtype,
+        KeptSystem(system, order, chosen) if options.keep_system else None,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._array import take_rows, to_numpy
+from .._array import as_floating, beside, take_rows, to_numpy
 from ..engine.config import matrix_memory
 from ..engine.panels import RowPanels
 from ..engine.symmetric import SymmetricTiles
@@ -20,6 +20,8 @@ from .conjugate_gradients import Iteration
 from .kernel_system import IterativeSolution, KernelSystem
 from .landmark_system import LandmarkSystem
 from .low_rank_posterior import LowRankPosterior, posterior_of_factor, posterior_of_rows
+from .row_regression import RANK as REGRESSION_RANK
+from .row_regression import RowRegression, leading
 
 #: Columns of the preconditioner, at most, and rows for each of them.
 RANK, ROWS_EACH = 1500, 12
@@ -48,6 +50,8 @@ class IterativeOptions:
         Value of ``time.perf_counter()`` after which no iteration starts.
     note : callable or None
         Called as ``note(n_iterations, residual)`` after every iteration.
+    keep_system : bool
+        Whether what is found holds the system, and with it the matrix, for a caller to go on with.
 
     Examples
     --------
@@ -60,6 +64,7 @@ class IterativeOptions:
     seed: int = 0
     deadline: float = np.inf
     note: Callable[[int, float], None] | None = None
+    keep_system: bool = False
 
     @property
     def exactly(self) -> bool:
@@ -123,6 +128,27 @@ class AllRows:
         return self._system(0).solve(
             [chosen.alpha], iteration, start=chosen, exact=exact, note=options.note
         )[0]
+
+    def regression(self, n_held: int, iteration: Iteration) -> RowRegression:
+        """Return weighted regressions with this matrix, the first rows held out."""
+        options, like = self._options, self._Y
+        return RowRegression(
+            self._matrix, self._low_rank, like, n_held, self._intercept, iteration, options.note
+        )
+
+    def weighted_posterior(
+        self, weights: np.ndarray, alpha: float, order: np.ndarray
+    ) -> LowRankPosterior:
+        """Return the posterior with other weights, by the first landmarks, of rows as given."""
+        low_rank = leading(self._low_rank, REGRESSION_RANK)
+        found = posterior_of_factor(low_rank, weights, alpha)
+        return found.at(np.asarray(order[low_rank.pivots]))
+
+    def predicted(self, n_held: int, coef: np.ndarray) -> np.ndarray:
+        """Return what coefficients give for the first rows, with the kernel itself in float64."""
+        some, rows = self._rows[:n_held, :], as_floating(self._rows, "float64")
+        found = self._kernel.matvec(as_floating(some, "float64"), beside(rows, coef), rows)
+        return np.asarray(to_numpy(found))
 
     def forget(self) -> None:
         """Free the tiles that are kept; they are computed again when they are needed."""

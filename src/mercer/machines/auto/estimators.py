@@ -117,7 +117,9 @@ class KernelClassifier(Classification, KernelMachine):
     """Kernel classification that makes its own choices and says what they were.
 
     As :class:`KernelRegressor`, with a :class:`FeatureRidgeClassifier` inside: labels of any
-    kind, two classes or more, calibrated probabilities.
+    kind, two classes or more, calibrated probabilities. An exact kernel of two classes is fitted
+    by squares and with a logistic loss, and the one with the smaller log loss on held-out rows is
+    kept; ``report_`` says which.
 
     Parameters
     ----------
@@ -235,7 +237,8 @@ class KernelClassifier(Classification, KernelMachine):
         return machine, {"classes": targets.classes}
 
     def _exactly(self, targets: LabelTargets, **parameters: Any) -> KernelRidgeClassifier:
-        return KernelRidgeClassifier(class_weight=self._class_weights(targets), **parameters)
+        weights = self._class_weights(targets)
+        return KernelRidgeClassifier(loss="auto", class_weight=weights, **parameters)
 
     def _class_weights(self, targets: LabelTargets) -> Any:
         """Return the weights of the classes; those of all labels, if they are balanced."""
