@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 import mercer
 from mercer import Gaussian, KernelRidge, KernelRidgeClassifier, Laplace
-from mercer.machines import kernel_ridge
+from mercer.machines import exact_machine
 from mercer.solvers.row_systems import AllRows
 from mercer.testing import array_libraries, peak_bytes
 
@@ -328,7 +328,7 @@ def test_a_residual_that_stays_is_warned_of():
 
 def test_what_conjugate_gradients_cannot_solve_is_decomposed(monkeypatch):
     X, y = tiny_alpha()
-    monkeypatch.setattr(kernel_ridge, "DIRECT_ROWS", 100)
+    monkeypatch.setattr(exact_machine, "DIRECT_ROWS", 100)
     model = KernelRidge(Gaussian(5.0), alpha=1e-12).fit(X[:500], y[:500])
     direct = KernelRidge(Gaussian(5.0), alpha=1e-12, solver="direct").fit(X[:500], y[:500])
     assert model.solver_report_.startswith("decomposition")

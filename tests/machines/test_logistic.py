@@ -239,7 +239,8 @@ def test_an_interruption_of_factorisations_keeps_squares(monkeypatch):
 @pytest.mark.parametrize("loss", ["auto", "logistic"])
 def test_a_time_limit_of_nothing_leaves_a_usable_machine(loss):
     X, y, _ = data()
-    model = machine(loss, "iterative", time_limit=1e-9).fit(X, y)
+    with pytest.warns(UserWarning, match="more time"):
+        model = machine(loss, "iterative", time_limit=1e-9).fit(X, y)
     assert "stopped by time" in model.solver_report_
     assert np.isfinite(model.predict_proba(X)).all()
 
