@@ -23,6 +23,7 @@ from . import (
     k_means,
     mnist,
     protein,
+    ternary_memory,
 )
 
 BENCHMARKS = {
@@ -40,6 +41,7 @@ BENCHMARKS = {
     "irkm_tables": irkm_tables,
     "design": design,
     "k_means": k_means,
+    "ternary_memory": ternary_memory,
 }
 #: Those that need no data.
 WITHOUT_DATA = (
