@@ -23,7 +23,10 @@ from . import (
     k_means,
     mnist,
     protein,
+    ternary_adult,
     ternary_memory,
+    ternary_sparsity,
+    ternary_theory,
 )
 
 BENCHMARKS = {
@@ -42,6 +45,9 @@ BENCHMARKS = {
     "design": design,
     "k_means": k_means,
     "ternary_memory": ternary_memory,
+    "ternary_adult": ternary_adult,
+    "ternary_sparsity": ternary_sparsity,
+    "ternary_theory": ternary_theory,
 }
 #: Those that need no data.
 WITHOUT_DATA = (

@@ -51,7 +51,7 @@ class Plan:
     fewest: int = 25
     most_chosen: int = 2048
     most_primal: int = 8192
-    most_packed: int = 32_768
+    most_packed: int = 65_536
 
 
 @dataclass(frozen=True)
@@ -68,21 +68,30 @@ def table(split: Split, plan: Plan) -> list[dict[str, Any]]:
     for name, method in METHODS.items():
         choice = None
         for budget, n_seeds in zip(plan.budgets, plan.n_seeds, strict=True):
-            m = budget // method.bits
-            if m < plan.fewest or m > (plan.most_packed if method.bits == 2 else plan.most_primal):
+            nominal = budget // method.bits
+            most = plan.most_packed if method.integers else plan.most_primal
+            if not plan.fewest <= nominal <= most:
                 continue
-            if choice is None or m <= plan.most_chosen:
-                choice = chosen(method, m, split, plan)
+            if choice is None or nominal <= plan.most_chosen:
+                choice = chosen(method, budget, split, plan)
+            m = components(method, budget, split, choice.lengthscale)
             runs = [measured(method, m, split, choice, seed, plan) for seed in range(n_seeds)]
             rows.append({"method": name, "budget": budget, "m": m, **summary(runs, choice)})
             print(rows[-1], file=sys.stderr, flush=True)
     return rows
 
 
-def chosen(method: Method, m: int, split: Split, plan: Plan) -> Choice:
+def components(method: Method, budget: int, split: Split, lengthscale: float) -> int:
+    """Return how many features a budget pays for: values 0 and 1, of the even type, cost one bit."""
+    one = fitted(method, 1, split, lengthscale, CHOICE_SEED).transform(split.X[:1])
+    return budget // bits_per_row(one, method)
+
+
+def chosen(method: Method, budget: int, split: Split, plan: Plan) -> Choice:
     """Return the lengthscale that predicts the validation rows best, and its alpha."""
     found = []
     for lengthscale in plan.lengthscales:
+        m = components(method, budget, split, lengthscale)
         features = fitted(method, m, split, lengthscale, CHOICE_SEED)
         model = FeatureRidge().fit(features.transform(split.X), split.y)
         predicted = model.predict(features.transform(split.X_validation))
