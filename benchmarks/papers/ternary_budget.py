@@ -51,7 +51,8 @@ class Plan:
     fewest: int = 25
     most_chosen: int = 2048
     most_primal: int = 8192
-    most_packed: int = 65_536
+    #: Of ternary features at their full price; values 0 and 1 may be twice as many.
+    most_packed: int = 32_768
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def table(split: Split, plan: Plan) -> list[dict[str, Any]]:
 
 
 def components(method: Method, budget: int, split: Split, lengthscale: float) -> int:
-    """Return how many features a budget pays for: values 0 and 1, of the even type, cost one bit."""
+    """Return how many features a budget pays for; those of the even type, 0 and 1, cost a bit."""
     one = fitted(method, 1, split, lengthscale, CHOICE_SEED).transform(split.X[:1])
     return budget // bits_per_row(one, method)
 

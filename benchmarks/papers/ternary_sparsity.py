@@ -36,7 +36,7 @@ TAU = 1.35
 SPARSITIES = (0.1, 0.5, 0.9)
 COMPONENTS, QUICK_COMPONENTS = (512, 4096, 50_000), (512,)
 N_RUNS, QUICK_RUNS = 5, 2
-ALPHAS = np.logspace(-3, 2, 21)
+ALPHAS = np.logspace(-4, 2, 25)
 FOURIER, FREQUENCIES = "Fourier, m numbers", "Fourier, m frequencies"
 WITHIN = 1.05
 
@@ -186,13 +186,16 @@ def compared(curves: dict[tuple[int, str], Any], m: int, name: str) -> dict[str,
 
 
 def by_alpha(curves: dict[tuple[int, str], Any]) -> list[dict[str, Any]]:
-    """Return the mean errors for every alpha, of the largest m."""
+    """Return the mean errors for every alpha, of the largest m, a column for every method."""
     most = max(m for m, _ in curves)
-    return [
-        {"method": name, "alpha": float(alpha), "mse": float(mse)}
+    means = {
+        name: np.mean([run["curve"] for run in runs], axis=0)
         for (m, name), runs in curves.items()
         if m == most
-        for alpha, mse in zip(ALPHAS, np.mean([run["curve"] for run in runs], axis=0), strict=True)
+    }
+    return [
+        {"alpha": float(alpha), **{name: float(mse[k]) for name, mse in means.items()}}
+        for k, alpha in enumerate(ALPHAS)
     ]
 
 
@@ -200,6 +203,12 @@ def picture(report: Report, path: Path) -> None:
     """Draw the error against alpha for the largest m, and against seconds for all."""
     table, curves = report.tables[:2]
     most = max(row["m"] for row in table.rows)
-    panels = [Panel(f"7 and 9, m = {most:,}", curves.rows), Panel("7 and 9, every m", table.rows)]
+    lines = [
+        {"method": name, "alpha": row["alpha"], "mse": row[name]}
+        for name in curves.rows[0]
+        if name != "alpha"
+        for row in curves.rows
+    ]
+    panels = [Panel(f"7 and 9, m = {most:,}", lines), Panel("7 and 9, every m", table.rows)]
     xs = [Axis("alpha", "alpha"), Axis("seconds", "seconds of features and inner products")]
     draw(path, panels, xs, Axis("mse", "mean squared error on test images"), one_scale=False)

@@ -21,7 +21,9 @@ from typing import Any
 
 import matplotlib
 import numpy as np
+from matplotlib.axis import XAxis, YAxis
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
 import mercer
 from mercer import ArcCosine, Gaussian
@@ -206,6 +208,8 @@ def picture(report: Report, path: Path) -> None:
         label = f"{name}, d2 = 0"
         axes[0].plot(p, [row["error, d2 = 0"] for row in rows], "o--", color=colour, label=label)
     axes[0].set(xscale="log", yscale="log", xlabel="p = n / 2", ylabel="spectral norm of K - K~")
+    _plain(axes[0].xaxis, [row["p"] for row in norms.rows])
+    _plain(axes[0].yaxis, [0.05, 0.1, 0.2, 0.5, 1.0])
     for number, name in enumerate(key for key in counts.rows[0] if key != "eigenvalue"):
         x, y = ([row[key] for row in counts.rows] for key in ("eigenvalue", name))
         axes[1].step(x, y, where="mid", color=colours[number], linewidth=1.2, label=name)
@@ -217,7 +221,15 @@ def picture(report: Report, path: Path) -> None:
             panel.errorbar(x, y, errors, marker="o", color=colours[number], label=name)
         panel.set(xscale="log", xlabel="m / p", ylabel="accuracy on test rows in %")
         panel.set_title(table.title.split(":")[0])
+        _plain(panel.xaxis, [row["m / p"] for row in table.rows])
     for panel in axes:
         panel.grid(alpha=0.3)
         panel.legend(frameon=False, fontsize=8)
     figure.savefig(path, dpi=DPI)
+
+
+def _plain(axis: XAxis | YAxis, places: list[float]) -> None:
+    """Mark some places of a logarithmic axis by plain numbers."""
+    axis.set_major_locator(FixedLocator(sorted(set(places))))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
+    axis.set_minor_formatter(NullFormatter())
