@@ -19,7 +19,7 @@ from .ternary_budget import Split
 from .ternary_memory import covtype
 
 LENGTHSCALES = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8)
-RATIOS, QUICK_RATIOS = (2, 4, 8, 16, 32), (2, 4)
+RATIOS, QUICK_RATIOS = (1, 2, 4, 8, 16), (2, 4)
 #: The ratio m / p at which the lengthscale is chosen.
 CHOICE_RATIO = 16
 N_SEEDS, QUICK_SEEDS = 3, 2
