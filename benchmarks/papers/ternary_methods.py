@@ -89,28 +89,32 @@ class Method:
 
     bits: int
     make: Callable[[Gaussian, int, int], Any]
+    #: The most features, at the full price, that are affordable.
+    most: int = 8192
     #: Whether the rows' features, and with them alpha, are m times those of the kernel.
     integers: bool = False
 
 
-def ternary(bits: int) -> Method:
+def ternary(bits: int, most: int) -> Method:
     """Return ternary features, or signs, that behave like the kernel in high dimensions."""
     return Method(
         bits,
         lambda kernel, m, seed: TernaryFeatures(
             kernel, n_components=m, bits=bits, output="packed", random_state=seed
         ),
+        most,
         integers=True,
     )
 
 
-def quantized(bits: int) -> Method:
+def quantized(bits: int, most: int) -> Method:
     """Return quantised Fourier features: dense, as sums of products of floats are faster so."""
     return Method(
         bits,
         lambda kernel, m, seed: QuantizedFourier(
             kernel, n_components=m, bits=bits, output="float", random_state=seed
         ),
+        most,
     )
 
 
@@ -125,10 +129,10 @@ def landmarks(bits: int) -> Method:
 
 
 METHODS = {
-    TERNARY: ternary(2),
-    SIGN: ternary(1),
-    FOURIER_8: quantized(8),
-    FOURIER_1: quantized(1),
+    TERNARY: ternary(2, most=32_768),
+    SIGN: ternary(1, most=8192),
+    FOURIER_8: quantized(8, most=8192),
+    FOURIER_1: quantized(1, most=4096),
     NYSTROM_32: landmarks(32),
     NYSTROM_16: landmarks(16),
 }

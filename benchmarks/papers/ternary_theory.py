@@ -193,6 +193,8 @@ def centred(K: np.ndarray) -> np.ndarray:
 
 def norm(A: np.ndarray) -> float:
     """Return the spectral norm of a symmetric matrix."""
+    if not A.any():
+        return 0.0
     start = np.random.default_rng(0).standard_normal(len(A))
     return float(abs(eigsh(A, 1, which="LM", return_eigenvectors=False, v0=start)[0]))
 
