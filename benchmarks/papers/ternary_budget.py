@@ -200,6 +200,6 @@ def summary(runs: list[dict[str, float]], choice: Choice) -> dict[str, Any]:
         "mse": round(float(values("mse").mean()), 4),
         "± mse": deviation("mse"),
         "seeds": len(runs),
-        "features s": float(values("features s").mean()),
-        "solution s": float(values("solution s").mean()),
+        "features s": float(np.median(values("features s"))),
+        "solution s": float(np.median(values("solution s"))),
     }
