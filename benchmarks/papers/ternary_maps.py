@@ -22,7 +22,7 @@ LENGTHSCALES = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8)
 RATIOS, QUICK_RATIOS = (1, 2, 4, 8, 16), (2, 4)
 #: The ratio m / p at which the lengthscale is chosen.
 CHOICE_RATIO = 16
-N_SEEDS, QUICK_SEEDS = 3, 2
+N_SEEDS, QUICK_SEEDS = 2, 2
 
 
 def map_tables(folder: Path, quick: bool) -> list[Table]:

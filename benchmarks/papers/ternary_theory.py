@@ -37,7 +37,7 @@ from ..report import Report, Table, Target
 from .plot import DPI
 from .ternary_maps import map_tables
 
-SIZES, N_SEEDS = (256, 512, 1024), 5
+SIZES, N_SEEDS = (256, 512, 1024), 3
 QUICK_SIZES, QUICK_SEEDS = (128, 256), 2
 #: Where the targets are, n = 2 p; p and n of the figure of the spectra.
 TARGET_SIZE, TARGET_ERROR = 512, 0.12
