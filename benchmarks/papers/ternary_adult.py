@@ -28,7 +28,7 @@ from .ternary_methods import FOURIER_8, NYSTROM_32, SIGN, TERNARY
 #: Rows to train on, to choose on and to test on.
 FULL, QUICK = (16_000, 8000, 16_281), (1000, 500, 500)
 LENGTHSCALES = (1.0, 1.4, 2.0, 2.8, 4.0)
-PLAN = Plan((1024, 4096, 16_384), (5, 3, 2), LENGTHSCALES, "mse")
+PLAN = Plan((1024, 4096, 16_384), (5, 3, 1), LENGTHSCALES, "mse")
 QUICK_PLAN = Plan((512, 1024), (2, 1), (1.0, 2.0), "mse", fewest=16)
 
 

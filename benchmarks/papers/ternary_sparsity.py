@@ -8,13 +8,15 @@ each with other images and other features.
 
 What differs: all 784 columns where the paper names 512, all 2,037 test images of the digits where
 it takes 512, rows of length one before they are centred; the ridge parameter is chosen on 1,024
-further images, the paper shows all. Fourier features are counted both ways: m numbers a row, and m
+further images, the paper shows all; 16,384 features at most where Figure 3 has 50,000. The kernels
+of infinitely many features are compared, too. Fourier features are counted both ways: m numbers a row, and m
 frequencies, which the paper calls m features and which are 2 m numbers. Seconds are those of
 features and inner products of training rows; the decomposition after it is the same for all.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -36,7 +38,7 @@ TAU = 1.35
 #: Others, for the exact kernels.
 TAUS = (0.7, 1.35, 2.2, 3.0)
 SPARSITIES = (0.1, 0.5, 0.9)
-COMPONENTS, QUICK_COMPONENTS = (512, 4096, 50_000), (512,)
+COMPONENTS, QUICK_COMPONENTS = (512, 4096, 16_384), (512,)
 N_RUNS, QUICK_RUNS = 5, 2
 ALPHAS = np.logspace(-4, 2, 25)
 FOURIER, FREQUENCIES = "Fourier, m numbers", "Fourier, m frequencies"
@@ -68,6 +70,9 @@ def run(folder: Path, quick: bool = False) -> Report:
             for m in QUICK_COMPONENTS if quick or seed == 0 else COMPONENTS:
                 for name, grams in methods(Gaussian(norm / TAU**0.5), m, seed).items():
                     found = errors(grams(*rows), *labels)
+                    print(
+                        seed, m, name, found["mse"], found["seconds"], file=sys.stderr, flush=True
+                    )
                     if seed > 0:
                         curves.setdefault((m, name), []).append(found)
     results = [{"m": m, "method": name, **summary(runs)} for (m, name), runs in curves.items()]
