@@ -9,9 +9,9 @@ each with other images and other features.
 What differs: all 784 columns where the paper names 512, all 2,037 test images of the digits where
 it takes 512, rows of length one before they are centred; the ridge parameter is chosen on 1,024
 further images, the paper shows all; 16,384 features at most where Figure 3 has 50,000. The kernels
-of infinitely many features are compared, too. Fourier features are counted both ways: m numbers a row, and m
-frequencies, which the paper calls m features and which are 2 m numbers. Seconds are those of
-features and inner products of training rows; the decomposition after it is the same for all.
+of infinitely many features are compared, too. Fourier features are counted both ways: m numbers a
+row, and m frequencies, which the paper calls m features and which are 2 m numbers. Seconds are
+those of features and inner products of training rows; the decomposition is the same for all.
 """
 
 from __future__ import annotations
