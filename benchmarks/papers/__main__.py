@@ -24,6 +24,7 @@ from . import (
     mnist,
     protein,
     ternary_adult,
+    ternary_maps,
     ternary_memory,
     ternary_sparsity,
     ternary_theory,
@@ -48,6 +49,7 @@ BENCHMARKS = {
     "ternary_adult": ternary_adult,
     "ternary_sparsity": ternary_sparsity,
     "ternary_theory": ternary_theory,
+    "ternary_maps": ternary_maps,
 }
 #: Those that need no data.
 WITHOUT_DATA = (
@@ -56,6 +58,7 @@ WITHOUT_DATA = (
     "irkm_figures",
     "irkm_mixing",
     "irkm_epistasis",
+    "ternary_theory",
 )
 #: Those that are smaller than in the paper unless the paper's size is asked for.
 RESIZED = ("irkm_figures", "irkm_mixing", "irkm_epistasis")
