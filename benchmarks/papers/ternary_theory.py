@@ -212,7 +212,7 @@ def picture(report: Report, path: Path) -> None:
     for number, name in enumerate(key for key in counts.rows[0] if key != "eigenvalue"):
         x, y = ([row[key] for row in counts.rows] for key in ("eigenvalue", name))
         axes[1].step(x, y, where="mid", color=colours[number], linewidth=1.2, label=name)
-    axes[1].set(xlabel="eigenvalue of K, all but the two largest", ylabel="number")
+    axes[1].set(xlabel="eigenvalue of K, all but the two largest", ylabel="number", yscale="symlog")
     for panel in axes:
         panel.grid(alpha=0.3)
         panel.legend(frameon=False, fontsize=8)
