@@ -23,6 +23,11 @@ from . import (
     k_means,
     mnist,
     protein,
+    ternary_adult,
+    ternary_maps,
+    ternary_memory,
+    ternary_sparsity,
+    ternary_theory,
 )
 
 BENCHMARKS = {
@@ -40,6 +45,11 @@ BENCHMARKS = {
     "irkm_tables": irkm_tables,
     "design": design,
     "k_means": k_means,
+    "ternary_memory": ternary_memory,
+    "ternary_adult": ternary_adult,
+    "ternary_sparsity": ternary_sparsity,
+    "ternary_theory": ternary_theory,
+    "ternary_maps": ternary_maps,
 }
 #: Those that need no data.
 WITHOUT_DATA = (
@@ -48,6 +58,7 @@ WITHOUT_DATA = (
     "irkm_figures",
     "irkm_mixing",
     "irkm_epistasis",
+    "ternary_theory",
 )
 #: Those that are smaller than in the paper unless the paper's size is asked for.
 RESIZED = ("irkm_figures", "irkm_mixing", "irkm_epistasis")

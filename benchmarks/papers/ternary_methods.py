@@ -1,0 +1,150 @@
+"""Features of few bits, and landmarks in low precision, as methods with a price in bits per row.
+
+Bits are counted as stored: a ternary feature in two planes takes 2 (in base 3 it would take 1.6;
+the paper counts 1), a sign 1, a quantised one b, a Nyström feature 16 or 32. What a model has but
+once (projections, landmarks, coefficients) is not counted, as in the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer import Gaussian, NystromFeatures, PackedFeatures, TernaryFeatures
+from mercer.features.packed import Code
+
+TERNARY, SIGN = "ternary, 2 bits", "ternary, 1 bit"
+FOURIER_8, FOURIER_1 = "LP-RFF, 8 bits", "LP-RFF, 1 bit"
+NYSTROM_32, NYSTROM_16 = "Nyström, 32 bits", "Nyström, 16 bits"
+
+
+class QuantizedFourier:
+    """Random Fourier features with random offsets, rounded at random to a few bits, unbiased.
+
+    Parameters
+    ----------
+    kernel : Gaussian
+        The kernel, its lengthscale a number.
+    n_components : int
+        The number of features.
+    bits : int
+        Bits of a feature, 1 to 8.
+    output : {"packed", "float"}
+        What ``transform`` returns.
+    random_state : int
+        Seed of frequencies, offsets and rounding.
+    """
+
+    def __init__(
+        self, kernel: Gaussian, *, n_components: int, bits: int, output: str, random_state: int
+    ) -> None:
+        self.kernel, self.bits, self.output = kernel, bits, output
+        self.n_components = n_components
+        self.generator = np.random.default_rng(random_state)
+
+    def fit(self, X: np.ndarray) -> QuantizedFourier:
+        """Draw frequencies and offsets."""
+        size, ell = (X.shape[1], self.n_components), self.kernel.lengthscale
+        self.frequencies = (self.generator.standard_normal(size) / ell).astype(X.dtype)
+        offsets = self.generator.uniform(0, 2 * np.pi, self.n_components)
+        self.offsets = offsets.astype(X.dtype)
+        return self
+
+    def transform(self, X: np.ndarray) -> Any:
+        """Return the rounded features of rows."""
+        top = 2**self.bits - 1
+        levels = np.cos(X @ self.frequencies + self.offsets)
+        levels = (levels + 1) * (top / 2)
+        levels += self.generator.random(levels.shape, dtype=np.float32)
+        codes = np.clip(levels, 0, top).astype(np.uint8)
+        end = (2 / self.n_components) ** 0.5
+        code = Code.uniform(self.bits, -end, end)
+        if self.output == "packed":
+            return PackedFeatures.from_codes(codes, code)
+        return code.values[codes]
+
+
+class HalfPrecision:
+    """Another map, with its features stored in float16."""
+
+    def __init__(self, features: Any) -> None:
+        self.features = features
+
+    def fit(self, X: np.ndarray) -> HalfPrecision:
+        """Fit the map."""
+        self.features.fit(X)
+        return self
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """Return features that float16 can hold, in float32 for products."""
+        return self.features.transform(X).astype(np.float16).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Method:
+    """How features are made: by kernel, number and seed; and the bits of one."""
+
+    bits: int
+    make: Callable[[Gaussian, int, int], Any]
+    #: The most features, at the full price, that are affordable.
+    most: int = 8192
+    #: Whether the rows' features, and with them alpha, are m times those of the kernel.
+    integers: bool = False
+
+
+def ternary(bits: int, most: int) -> Method:
+    """Return ternary features, or signs, that behave like the kernel in high dimensions."""
+    return Method(
+        bits,
+        lambda kernel, m, seed: TernaryFeatures(
+            kernel, n_components=m, bits=bits, output="packed", random_state=seed
+        ),
+        most,
+        integers=True,
+    )
+
+
+def quantized(bits: int, most: int) -> Method:
+    """Return quantised Fourier features: dense, as sums of products of floats are faster so."""
+    return Method(
+        bits,
+        lambda kernel, m, seed: QuantizedFourier(
+            kernel, n_components=m, bits=bits, output="float", random_state=seed
+        ),
+        most,
+    )
+
+
+def landmarks(bits: int) -> Method:
+    """Return Nyström features of uniform landmarks."""
+
+    def make(kernel: Gaussian, m: int, seed: int) -> Any:
+        features = NystromFeatures(kernel, n_components=m, landmarks="uniform", random_state=seed)
+        return HalfPrecision(features) if bits == 16 else features
+
+    return Method(bits, make)
+
+
+METHODS = {
+    TERNARY: ternary(2, most=32_768),
+    SIGN: ternary(1, most=8192),
+    FOURIER_8: quantized(8, most=8192),
+    FOURIER_1: quantized(1, most=4096),
+    NYSTROM_32: landmarks(32),
+    NYSTROM_16: landmarks(16),
+}
+
+
+def bits_per_row(Z: Any, method: Method) -> int:
+    """Return the bits that the features of a row take, as they are stored.
+
+    Examples
+    --------
+    >>> bits_per_row(PackedFeatures.pack([[1, 0, -1]]), METHODS[TERNARY])
+    6
+    """
+    planes = Z.code.n_planes if isinstance(Z, PackedFeatures) else method.bits
+    return planes * int(Z.shape[1])
