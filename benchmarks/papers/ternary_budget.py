@@ -149,17 +149,18 @@ def fitted(method: Method, m: int, split: Split, lengthscale: float, seed: int) 
 
 
 def dual(
-    Z: PackedFeatures, y: np.ndarray, alphas: list[float]
+    Z: Any, y: np.ndarray, alphas: list[float]
 ) -> Iterator[tuple[float, tuple[np.ndarray, float]]]:
     """Yield every alpha with coefficients and intercept, from inner products of rows, in float32.
 
     For many more features than the normal equations can take: a Cholesky decomposition each.
     """
-    K = Z.gram().astype(np.float32)
+    packed = isinstance(Z, PackedFeatures)
+    K = (Z.gram() if packed else Z @ Z.T).astype(np.float32)
     means = K.mean(axis=0, dtype=float)
     K -= (means - means.mean() / 2)[:, None].astype(np.float32)
     K -= (means - means.mean() / 2).astype(np.float32)
-    labels, sums = (y - y.mean()).astype(np.float32), column_sums(Z)
+    labels, sums = (y - y.mean()).astype(np.float32), column_sums(Z) if packed else Z.sum(axis=0)
     for alpha in alphas:
         A = K.copy()
         A[np.diag_indices_from(A)] += np.float32(alpha)

@@ -13,58 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from mercer import Gaussian, NystromFeatures, PackedFeatures, TernaryFeatures
-from mercer.features.packed import Code
+from mercer import (
+    Gaussian,
+    NystromFeatures,
+    PackedFeatures,
+    QuantizedFourier,
+    TernaryFeatures,
+)
 
 TERNARY, SIGN = "ternary, 2 bits", "ternary, 1 bit"
 FOURIER_8, FOURIER_1 = "LP-RFF, 8 bits", "LP-RFF, 1 bit"
 NYSTROM_32, NYSTROM_16 = "Nyström, 32 bits", "Nyström, 16 bits"
-
-
-class QuantizedFourier:
-    """Random Fourier features with random offsets, rounded at random to a few bits, unbiased.
-
-    Parameters
-    ----------
-    kernel : Gaussian
-        The kernel, its lengthscale a number.
-    n_components : int
-        The number of features.
-    bits : int
-        Bits of a feature, 1 to 8.
-    output : {"packed", "float"}
-        What ``transform`` returns.
-    random_state : int
-        Seed of frequencies, offsets and rounding.
-    """
-
-    def __init__(
-        self, kernel: Gaussian, *, n_components: int, bits: int, output: str, random_state: int
-    ) -> None:
-        self.kernel, self.bits, self.output = kernel, bits, output
-        self.n_components = n_components
-        self.generator = np.random.default_rng(random_state)
-
-    def fit(self, X: np.ndarray) -> QuantizedFourier:
-        """Draw frequencies and offsets."""
-        size, ell = (X.shape[1], self.n_components), self.kernel.lengthscale
-        self.frequencies = (self.generator.standard_normal(size) / ell).astype(X.dtype)
-        offsets = self.generator.uniform(0, 2 * np.pi, self.n_components)
-        self.offsets = offsets.astype(X.dtype)
-        return self
-
-    def transform(self, X: np.ndarray) -> Any:
-        """Return the rounded features of rows."""
-        top = 2**self.bits - 1
-        levels = np.cos(X @ self.frequencies + self.offsets)
-        levels = (levels + 1) * (top / 2)
-        levels += self.generator.random(levels.shape, dtype=np.float32)
-        codes = np.clip(levels, 0, top).astype(np.uint8)
-        end = (2 / self.n_components) ** 0.5
-        code = Code.uniform(self.bits, -end, end)
-        if self.output == "packed":
-            return PackedFeatures.from_codes(codes, code)
-        return code.values[codes]
 
 
 class HalfPrecision:
@@ -108,11 +67,16 @@ def ternary(bits: int, most: int) -> Method:
 
 
 def quantized(bits: int, most: int) -> Method:
-    """Return quantised Fourier features: dense, as sums of products of floats are faster so."""
+    """Return rounded Fourier features of independent frequencies, as in their paper."""
     return Method(
         bits,
         lambda kernel, m, seed: QuantizedFourier(
-            kernel, n_components=m, bits=bits, output="float", random_state=seed
+            kernel,
+            n_components=m,
+            bits=bits,
+            projection="gaussian",
+            stratified=False,
+            random_state=seed,
         ),
         most,
     )
