@@ -4,8 +4,8 @@ Every method has the same candidates for the lengthscale of the Gaussian kernel.
 the machine with the best predictions for validation rows wins, alpha by generalised
 cross-validation on the training rows; then features are drawn anew, several times, and the test
 rows are predicted with that lengthscale and alpha. A method that has more than ``most_chosen``
-features keeps what was chosen at the last budget where it had fewer; more than ``most_primal``
-may have a smaller alpha, by the validation rows.
+features keeps what was chosen with at most as many; with more than ``most_primal`` alpha may be
+smaller, by the validation rows.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def table(split: Split, plan: Plan) -> list[dict[str, Any]]:
             if not plan.fewest <= nominal <= method.most:
                 continue
             if choice is None or nominal <= plan.most_chosen:
-                choice = chosen(method, budget, split, plan)
+                choice = chosen(method, min(budget, plan.most_chosen * method.bits), split, plan)
             m = components(method, budget, split, choice.lengthscale)
             runs = [measured(method, m, split, choice, seed, plan) for seed in range(n_seeds)]
             rows.append({"method": name, "budget": budget, "m": m, **summary(runs, choice)})
