@@ -31,7 +31,7 @@ from .ternary_methods import FOURIER_8, NYSTROM_32, SIGN, TERNARY
 #: Rows to train on, to choose on and to test on.
 FULL, QUICK = (20_000, 10_000, 30_000), (1000, 500, 500)
 LENGTHSCALES = (0.35, 0.5, 0.7, 1.0, 1.4, 2.0)
-PLAN = Plan((1024, 4096, 8192, 16_384), (5, 3, 2, 1), LENGTHSCALES, "accuracy")
+PLAN = Plan((1024, 4096, 8192, 16_384), (5, 3, 1, 1), LENGTHSCALES, "accuracy")
 QUICK_PLAN = Plan((512, 2048), (2, 1), (0.4, 1.4), "accuracy", fewest=16, most_primal=1500)
 
 
