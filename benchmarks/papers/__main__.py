@@ -26,6 +26,7 @@ from . import (
     ternary_adult,
     ternary_maps,
     ternary_memory,
+    ternary_memory_large,
     ternary_sparsity,
     ternary_theory,
 )
@@ -46,6 +47,7 @@ BENCHMARKS = {
     "design": design,
     "k_means": k_means,
     "ternary_memory": ternary_memory,
+    "ternary_memory_large": ternary_memory_large,
     "ternary_adult": ternary_adult,
     "ternary_sparsity": ternary_sparsity,
     "ternary_theory": ternary_theory,

@@ -4,8 +4,8 @@ Every method has the same candidates for the lengthscale of the Gaussian kernel.
 the machine with the best predictions for validation rows wins, alpha by generalised
 cross-validation on the training rows; then features are drawn anew, several times, and the test
 rows are predicted with that lengthscale and alpha. A method that has more than ``most_chosen``
-features keeps what was chosen at the last budget where it had fewer; more than ``most_primal``
-may have a smaller alpha, by the validation rows.
+features keeps the lengthscale that was chosen with at most as many, and smaller alphas are tried on
+the validation rows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from .ternary_methods import METHODS, Method, bits_per_row
 
 #: Seeds of the features on which lengthscales are chosen: none of those that are measured.
 CHOICE_SEED = 1000
-#: Shares of alpha that are tried with more features than the normal equations can take.
+#: Shares of alpha that are tried with more features than those that it was chosen with.
 SHARES = (1.0, 0.3, 0.1, 0.03)
 
 
@@ -53,6 +53,7 @@ class Plan:
     #: The criterion of the choice: "accuracy" or "mse".
     criterion: str
     fewest: int = 25
+    #: Features up to which lengthscales are chosen, and up to which normal equations are solved.
     most_chosen: int = 2048
     most_primal: int = 8192
 
@@ -75,9 +76,13 @@ def table(split: Split, plan: Plan) -> list[dict[str, Any]]:
             if not plan.fewest <= nominal <= method.most:
                 continue
             if choice is None or nominal <= plan.most_chosen:
-                choice = chosen(method, budget, split, plan)
+                choice = chosen(method, min(budget, plan.most_chosen * method.bits), split, plan)
             m = components(method, budget, split, choice.lengthscale)
-            runs = [measured(method, m, split, choice, seed, plan) for seed in range(n_seeds)]
+            runs = []
+            for seed in range(n_seeds):
+                shares = SHARES if seed == 0 and m > plan.most_chosen else SHARES[:1]
+                runs.append(measured(method, m, split, choice, seed, plan, shares))
+                choice = replace(choice, alpha=runs[-1]["alpha"])
             rows.append({"method": name, "budget": budget, "m": m, **summary(runs, choice)})
             print(rows[-1], file=sys.stderr, flush=True)
     return rows
@@ -104,39 +109,41 @@ def chosen(method: Method, budget: int, split: Split, plan: Plan) -> Choice:
 
 
 def measured(
-    method: Method, m: int, split: Split, choice: Choice, seed: int, plan: Plan
+    method: Method,
+    m: int,
+    split: Split,
+    choice: Choice,
+    seed: int,
+    plan: Plan,
+    shares: tuple[float, ...],
 ) -> dict[str, float]:
-    """Return errors on the test rows, bits per row, and seconds of features and solution."""
+    """Return errors on the test rows, bits per row, alpha, and seconds of features and solution.
+
+    Smaller shares of alpha are tried as long as validation rows are predicted better.
+    """
     start = time.perf_counter()
     features = fitted(method, m, split, choice.lengthscale, seed)
     Z = features.transform(split.X)
     made = time.perf_counter()
-    alpha = choice.alpha * (m if method.integers else 1)
-    Z_test = features.transform(split.X_test)
+    Z_validation = features.transform(split.X_validation)
+    scale = m if method.integers else 1
+    alphas = [choice.alpha * scale * share for share in shares]
     again = time.perf_counter()
-    if m > plan.most_primal:
-        Z_validation = features.transform(split.X_validation)
-        found = []
-        # What was chosen with fewer features is too much for many.
-        for own, (coef, intercept) in dual(Z, split.y, [alpha * share for share in SHARES]):
-            errors = scores(Z_validation @ coef + intercept, split.y_validation)
-            found.append((loss_of(errors, plan), own, coef, intercept))
-            if found[-1][0] > found[0][0]:
-                break
-        solved = time.perf_counter()
-        _, alpha, coef, intercept = min(found, key=lambda one: one[0])
-        predicted = Z_test @ coef + intercept
-    else:
-        model = FeatureRidge(alpha=alpha).fit(Z, split.y)
-        predicted = model.predict(Z_test[:1])
-        solved = time.perf_counter()
-        predicted = model.predict(Z_test)
+    found: list[tuple[float, float, np.ndarray, float]] = []
+    for alpha, (coef, intercept) in (dual if m > plan.most_primal else primal)(Z, split.y, alphas):
+        errors = scores(Z_validation @ coef + intercept, split.y_validation)
+        found.append((loss_of(errors, plan), alpha, coef, intercept))
+        if found[-1][0] > min(one[0] for one in found):
+            break
+    seconds = (time.perf_counter() - again) / len(found)
+    _, alpha, coef, intercept = min(found, key=lambda one: one[0])
+    predicted = features.transform(split.X_test) @ coef + intercept
     return {
         **scores(predicted, split.y_test),
         "bits": bits_per_row(Z, method),
-        "alpha": alpha / (m if method.integers else 1),
+        "alpha": alpha / scale,
         "features s": made - start,
-        "solution s": solved - again,
+        "solution s": seconds,
     }
 
 
@@ -146,6 +153,15 @@ def fitted(method: Method, m: int, split: Split, lengthscale: float, seed: int) 
         # Rows of unit length before they are centred differ in norm a little more after it.
         warnings.simplefilter("ignore", UserWarning)
         return method.make(Gaussian(lengthscale), m, seed).fit(split.X)
+
+
+def primal(
+    Z: PackedFeatures | np.ndarray, y: np.ndarray, alphas: list[float]
+) -> Iterator[tuple[float, tuple[np.ndarray, float]]]:
+    """Yield every alpha with coefficients and intercept, from the normal equations."""
+    for alpha in alphas:
+        model = FeatureRidge(alpha=alpha).fit(Z, y)
+        yield alpha, (model.coef_, float(model.intercept_))
 
 
 def dual(

@@ -94,7 +94,7 @@ def landmarks(bits: int) -> Method:
 
 METHODS = {
     TERNARY: ternary(2, most=32_768),
-    SIGN: ternary(1, most=8192),
+    SIGN: ternary(1, most=4096),
     FOURIER_8: quantized(8, most=8192),
     FOURIER_1: quantized(1, most=4096),
     NYSTROM_32: landmarks(32),
