@@ -234,8 +234,7 @@ def test_a_search_without_columns_that_help_still_answers():
     assert found.stages[-1].n_trials > 0
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("n_rare", [1, 3])
+@pytest.mark.parametrize(("seed", "n_rare"), [(0, 1), (1, 3), (2, 1)])
 def test_a_rare_class_or_value_is_learnt_whatever_the_split(seed, n_rare):
     X = np.random.default_rng(seed).standard_normal((2100, 4))
     labels = np.asarray(["b"] * n_rare + ["a"] * (2100 - n_rare))
