@@ -40,7 +40,7 @@ class Matrix(Protocol):
 
 @dataclass(frozen=True)
 class IterativeSolution:
-    """What conjugate gradients found, and how far they came.
+    """What conjugate gradients found, and the residual they left.
 
     Attributes
     ----------
