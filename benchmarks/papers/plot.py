@@ -56,9 +56,14 @@ def draw(
         _ticks(axes.xaxis)
         _ticks(axes.yaxis)
     every[0].set_ylabel(y.label)
-    lines, labels = every[0].get_legend_handles_labels()
-    columns = min(len(labels), 2 * len(panels), 4)
-    figure.legend(lines, labels, loc="outside lower center", ncols=columns, frameon=False)
+    shown: dict[str, Any] = {}
+    for axes in every:
+        lines, labels = axes.get_legend_handles_labels()
+        shown = dict(zip(labels, lines, strict=True)) | shown
+    columns = min(len(shown), 2 * len(panels), 4)
+    figure.legend(
+        shown.values(), shown.keys(), loc="outside lower center", ncols=columns, frameon=False
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=DPI)
 
