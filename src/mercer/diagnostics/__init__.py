@@ -1,13 +1,36 @@
 """Is it any good? Measured approximation error, and what a machine found and how surely."""
 
 from ..features.approximation import ApproximationError, approximation_error
+from .dimension import StatisticalDimension, statistical_dimension
+from .projection_cost import ProjectionCost, projection_cost
 from .selection import SelectionFrequencies, selection_frequencies
+from .spectral import SpectralApproximation, spectral_approximation
+from .sufficient import (
+    sufficient_by_leverage,
+    sufficient_fourier,
+    sufficient_gegenbauer,
+    sufficient_ntk,
+    sufficient_relu,
+    sufficient_step,
+)
 from .weights_display import WeightsDisplay
 
 __all__ = [
     "ApproximationError",
+    "ProjectionCost",
     "SelectionFrequencies",
+    "SpectralApproximation",
+    "StatisticalDimension",
     "WeightsDisplay",
     "approximation_error",
+    "projection_cost",
     "selection_frequencies",
+    "spectral_approximation",
+    "statistical_dimension",
+    "sufficient_by_leverage",
+    "sufficient_fourier",
+    "sufficient_gegenbauer",
+    "sufficient_ntk",
+    "sufficient_relu",
+    "sufficient_step",
 ]

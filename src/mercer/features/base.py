@@ -176,7 +176,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         check_is_fitted(self)
         return self.transform_checked(check_rows(X, owner=self))
 
-    def transform_checked(self, X: Any) -> Any:
+    def transform_checked(self, X: Any, as_floats: bool = False) -> Any:
         """Return the features of rows that are checked already, whatever ``set_output`` says.
 
         Parameters
@@ -184,6 +184,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         X : array of shape (n_samples, n_features)
             Rows as ``check_rows`` returns them: an array of any library, or CSR. That they are
             finite is checked here, block by block.
+        as_floats : bool, default=False
+            Floats at the scale of the kernel, also of a map that is asked for bits or int8.
 
         Returns
         -------
@@ -198,7 +200,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                     findings.append(guard.inspect(block, xp))
             return self.map_block(block, xp, out)
 
-        Z = self._all_rows(block_map, X)
+        Z = (FeatureMap._all_rows if as_floats else type(self)._all_rows)(self, block_map, X)
         if guard is not None:
             guard.conclude(findings)
         return Z
