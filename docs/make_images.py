@@ -39,6 +39,7 @@ EXAMPLES = {
     "design": "30_machines/plot_design.py",
     "front_door": "30_machines/plot_front_door.py",
     "feature_learning": "30_machines/plot_feature_learning.py",
+    "measures": "40_diagnostics/plot_measures.py",
 }
 
 #: Bands of the architecture from the top: their height, and folders with what they hold.
