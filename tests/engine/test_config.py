@@ -147,3 +147,18 @@ def test_the_default_memory_can_be_set_again():
         with mercer.config(memory="default"):
             assert settings().memory == 10**9
             assert abs(matrix_memory() - room) < 0.5 * room
+
+
+def test_device_and_precision_are_set_and_read():
+    with mercer.config(device="cuda", precision="tf32"):
+        assert mercer.config().device == "cuda"
+        assert mercer.config().precision == "tf32"
+        with mercer.config(device=None):
+            assert mercer.config().device is None
+    assert (mercer.config().device, mercer.config().precision) == (None, "float32")
+
+
+@pytest.mark.parametrize("setting", [{"device": 3}, {"device": ""}, {"precision": "half"}])
+def test_wrong_device_and_precision_are_refused(setting):
+    with pytest.raises(ValueError, match=next(iter(setting))):
+        mercer.config(**setting)

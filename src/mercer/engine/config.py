@@ -1,4 +1,4 @@
-"""What the engine may use: memory, threads, block size, and whom to tell about progress."""
+"""What the engine may use: memory, threads, blocks, a device; and whom to tell about progress."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from typing import Any
 
 #: Called as ``progress(done, total, label)`` while long work runs.
 ProgressCallback = Callable[[int, int, str], object]
+#: What the factors of a float32 product on an accelerator may be rounded to.
+PRECISIONS = ("float32", "tf32", "bfloat16")
 
 #: The share of the free memory that a kept kernel matrix may take, where no budget was set.
 FREE_SHARE = 0.7
@@ -31,6 +33,8 @@ class Settings:
     n_jobs: int | None = None
     block_rows: int | None = None
     progress: bool | ProgressCallback = True
+    device: str | None = None
+    precision: str = "float32"
 
     def workers(self) -> int:
         """Return how many threads to run."""
@@ -99,8 +103,10 @@ def set_config(
     n_jobs: int | EllipsisType | None = ...,
     block_rows: int | EllipsisType | None = ...,
     progress: bool | ProgressCallback | None = None,
+    device: str | EllipsisType | None = ...,
+    precision: str | None = None,
 ) -> None:
-    """Set the memory budget, threads, block size and progress for the rest of the process.
+    """Set what computations may use for the rest of the process.
 
     Settings that are not named stay as they are, and what an enclosing ``with config(...)``
     block has set holds until that block ends. Worker processes (joblib's, for example) start
@@ -116,6 +122,10 @@ def set_config(
         As in :class:`config`.
     progress : bool or callable
         As in :class:`config`.
+    device : str or None
+        As in :class:`config`.
+    precision : {"float32", "tf32", "bfloat16"}
+        As in :class:`config`.
 
     Examples
     --------
@@ -126,11 +136,12 @@ def set_config(
     >>> mercer.set_config(memory="default")
     """
     global _of_process
-    _of_process = replace(_of_process, **_checked(memory, n_jobs, block_rows, progress))
+    changes = _checked(memory, n_jobs, block_rows, progress, device, precision)
+    _of_process = replace(_of_process, **changes)
 
 
 class config:
-    """Set the memory budget, threads, block size and progress inside a ``with`` block.
+    """Set memory budget, threads, block size, progress, device and precision in a ``with`` block.
 
     The settings hold until the block ends, and only in the thread of the block; those that are
     not named stay as they are. ``config().memory`` and so on read what is in force.
@@ -153,6 +164,13 @@ class config:
         ``True`` shows a bar, on a terminal or in a notebook with ``ipywidgets``, for work longer
         than two seconds; ``False`` never does. A callable is called as
         ``progress(done, total, label)``.
+    device : str or None
+        Where rows that lie on the host are learnt: ``"cuda"`` or ``"cuda:1"`` copies their blocks
+        to that device (through torch or CuPy) while the block before is computed. ``None`` learns
+        where the rows are.
+    precision : {"float32", "tf32", "bfloat16"}
+        What the factors of float32 matrix products on an accelerator may be rounded to. Products
+        are added up in float32, and sums over rows in float64, whatever it is.
 
     Examples
     --------
@@ -168,6 +186,8 @@ class config:
     n_jobs: int | None
     block_rows: int | None
     progress: bool | ProgressCallback
+    device: str | None
+    precision: str
 
     #: Whether there are changes that no ``with`` statement has put in force.
     _unused = False
@@ -179,8 +199,10 @@ class config:
         n_jobs: int | EllipsisType | None = ...,
         block_rows: int | EllipsisType | None = ...,
         progress: bool | ProgressCallback | None = None,
+        device: str | EllipsisType | None = ...,
+        precision: str | None = None,
     ) -> None:
-        self._changes = _checked(memory, n_jobs, block_rows, progress)
+        self._changes = _checked(memory, n_jobs, block_rows, progress, device, precision)
         self._tokens: list[Token[Mapping[str, Any]]] = []
         self._unused = bool(self._changes)
 
@@ -225,6 +247,8 @@ def _checked(
     n_jobs: int | EllipsisType | None,
     block_rows: int | EllipsisType | None,
     progress: bool | ProgressCallback | None,
+    device: str | EllipsisType | None,
+    precision: str | None,
 ) -> dict[str, Any]:
     """Return the settings that were given, or say which is wrong."""
     changes: dict[str, Any] = {}
@@ -241,6 +265,16 @@ def _checked(
         if not isinstance(progress, bool) and not callable(progress):
             raise ValueError(f"progress must be True, False or a function, got {progress!r}.")
         changes["progress"] = progress
+    if device is not ...:
+        if device is not None and not (isinstance(device, str) and device):
+            raise ValueError(
+                f"device must be None or the name of a device such as 'cuda', got {device!r}."
+            )
+        changes["device"] = device
+    if precision is not None:
+        if precision not in PRECISIONS:
+            raise ValueError(f"precision must be one of {PRECISIONS}, got {precision!r}.")
+        changes["precision"] = precision
     return changes
 
 
