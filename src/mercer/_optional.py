@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
+import sys
 from typing import Any
 
 
@@ -16,3 +18,14 @@ def require(module: str, extra: str, purpose: str) -> Any:
             f"{purpose} needs {package}, which is not installed; "
             f"install it with: pip install 'mercer[{extra}]'"
         ) from error
+
+
+def is_installed(module: str) -> bool:
+    """Return whether a module can be imported, without importing it.
+
+    Examples
+    --------
+    >>> is_installed("math")
+    True
+    """
+    return module in sys.modules or importlib.util.find_spec(module) is not None

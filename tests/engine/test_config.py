@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mercer
-from mercer.engine import config as settings_module
+from mercer import _settings as settings_module
 from mercer.engine.config import matrix_memory, parse_memory, settings
 
 

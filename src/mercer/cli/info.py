@@ -31,7 +31,7 @@ def command() -> None:
     from rich.table import Table
 
     from .. import __version__
-    from ..engine.config import settings
+    from .._settings import settings
 
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_row("mercer", __version__)

@@ -16,8 +16,8 @@ from .._array import (
     namespace,
     to_numpy,
 )
+from .._settings import settings
 from ..ops.products import DENSE_ENOUGH
-from .config import settings
 
 #: Bytes of input and output that a block should span on a CPU: a few times its L2 cache, where
 #: one thread's matrix product runs at full speed and the next pass still finds it in L3.

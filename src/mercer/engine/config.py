@@ -6,53 +6,25 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Mapping
-from contextvars import ContextVar, Token
-from dataclasses import dataclass, field, fields, replace
-from types import EllipsisType, MappingProxyType
+from collections.abc import Mapping
+from contextvars import Token
+from dataclasses import fields, replace
+from types import EllipsisType
 from typing import Any
 
-#: Called as ``progress(done, total, label)`` while long work runs.
-ProgressCallback = Callable[[int, int, str], object]
-#: What the factors of a float32 product on an accelerator may be rounded to.
-PRECISIONS = ("float32", "tf32", "bfloat16")
+from .._settings import (
+    PRECISIONS,
+    ProgressCallback,
+    Settings,
+    change_process,
+    changed_in_block,
+    settings,
+)
 
 #: The share of the free memory that a kept kernel matrix may take, where no budget was set.
 FREE_SHARE = 0.7
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BINARY_UNITS = {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The settings in force; change them with :func:`set_config` or :class:`config`."""
-
-    memory: int = 10**9
-    #: Whether the budget is the default, which a kernel matrix may exceed where there is room.
-    memory_is_default: bool = field(default=True, repr=False)
-    n_jobs: int | None = None
-    block_rows: int | None = None
-    progress: bool | ProgressCallback = True
-    device: str | None = None
-    precision: str = "float32"
-
-    def workers(self) -> int:
-        """Return how many threads to run."""
-        cores = _cores()
-        if self.n_jobs is None:
-            return cores
-        return self.n_jobs if self.n_jobs > 0 else max(1, cores + 1 + self.n_jobs)
-
-
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
-_of_process = Settings()
-_of_block: ContextVar[Mapping[str, Any]] = ContextVar("mercer settings", default=_NOTHING)
-
-
-def settings() -> Settings:
-    """Return the settings in force: those of the process, with what ``with`` blocks change."""
-    changes = _of_block.get()
-    return replace(_of_process, **changes) if changes else _of_process
 
 
 def matrix_memory(X: Any = None) -> int:
@@ -135,9 +107,7 @@ def set_config(
     2000000000
     >>> mercer.set_config(memory="default")
     """
-    global _of_process
-    changes = _checked(memory, n_jobs, block_rows, progress, device, precision)
-    _of_process = replace(_of_process, **changes)
+    change_process(_checked(memory, n_jobs, block_rows, progress, device, precision))
 
 
 class config:
@@ -208,11 +178,11 @@ class config:
 
     def __enter__(self) -> config:
         self._unused = False
-        self._tokens.append(_of_block.set({**_of_block.get(), **self._changes}))
+        self._tokens.append(changed_in_block.set({**changed_in_block.get(), **self._changes}))
         return self
 
     def __exit__(self, *error: object) -> None:
-        _of_block.reset(self._tokens.pop())
+        changed_in_block.reset(self._tokens.pop())
 
     def __getattr__(self, name: str) -> Any:
         if name in {one.name for one in fields(Settings)}:
@@ -316,13 +286,3 @@ def _integer(name: str, value: Any, wanted: str, least: int | None = None) -> in
     if wrong:
         raise ValueError(f"{name} must be None or {wanted}, got {value!r}.")
     return int(value)
-
-
-def _cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        cores = len(os.sched_getaffinity(0))
-    else:
-        cores = os.cpu_count() or 1
-    limit = os.environ.get("OMP_NUM_THREADS", "")
-    return max(1, min(cores, int(limit))) if limit.isdigit() else cores

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
 
-from .config import ProgressCallback, settings
+from .._settings import ProgressCallback, settings
 from .screen import Bar
 
 

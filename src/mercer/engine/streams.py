@@ -9,7 +9,7 @@ import numpy as np
 
 from .._array import is_foreign, take_rows, to_numpy
 from .._frame import frame_rows, is_frame
-from .config import settings
+from .._settings import settings
 
 #: Bytes of features that a block of rows should make: large enough for BLAS to run at full
 #: speed, small enough to stay out of the way.

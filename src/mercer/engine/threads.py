@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-from .config import settings
+from .._settings import settings
 from .progress import Progress
 
 Task = TypeVar("Task")

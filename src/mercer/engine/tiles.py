@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .._array import all_finite, as_floating, common_floating_name, is_numpy, is_sparse
+from .._settings import settings
 from .blocks import FEWEST_ROWS, Plan, cut, row_width, take
-from .config import settings
 from .memory import allocate
 from .threads import run_tasks
 

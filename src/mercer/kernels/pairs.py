@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._array import namespace
+from .._settings import settings
 from ..engine.blocks import Plan, row_width
-from ..engine.config import settings
 from ..engine.tiles import plan_tiles, tile_rows
 from ..ops.columns import add_columns
 from .base import Kernel

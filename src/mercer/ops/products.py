@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import blas
 
 from .._array import is_numpy, is_sparse
+from .._devices import algebra_of
 
 #: Share of non-zeros above which a dense product of a sparse block is the faster one: BLAS does
 #: some thirty multiplications in the time of one that is looked up.
@@ -18,7 +19,9 @@ PANEL = 2048
 
 
 def product(X: Any, weights: Any, out: Any = None) -> Any:
-    """Return ``X @ weights``, into ``out`` if given (NumPy only)."""
+    """Return ``X @ weights``, into ``out`` if given."""
+    if not is_numpy(X):
+        return algebra_of(X).product(X, weights, out=out)
     if is_sparse(X):
         X = densified(X)
         if is_sparse(X):
@@ -89,7 +92,7 @@ def inner_products(X: Any, Y: Any) -> Any:
         if is_sparse(X) or is_sparse(Y):
             result = X @ Y.T
             return result.toarray() if is_sparse(result) else np.asarray(result)
-    return X @ Y.T
+    return algebra_of(X).product(X, Y.T)
 
 
 def densified(X: Any) -> Any:

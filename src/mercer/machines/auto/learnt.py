@@ -11,7 +11,8 @@ import numpy as np
 
 from ..._random import seed_of
 from ..._registry import storable
-from ...engine.config import matrix_memory, settings
+from ..._settings import settings
+from ...engine.config import matrix_memory
 from ...kernels import Kernel, Laplace, Matern, PoweredExponential, ProductLaplace
 from ...solvers.cost import EXACT_ROWS, FOLDS, exact_memory
 from ...solvers.iterative import smallest_alpha

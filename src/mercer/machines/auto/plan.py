@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._registry import storable
-from ...engine.config import matrix_memory, settings
+from ..._settings import settings
+from ...engine.config import matrix_memory
 from ...solvers.cost import COMPONENTS, EXACT_ROWS, exact_memory, features_memory
 from ..report import AS_ASKED
 

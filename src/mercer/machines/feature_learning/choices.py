@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._settings import settings
 from ..._sklearn import checked
-from ...engine.config import matrix_memory, settings
+from ...engine.config import matrix_memory
 from ...kernels import Gaussian, Kernel, Laplace
 from ...kernels.derivatives import has_slopes
 from ...solvers.cost import EXACT_ROWS, STEP_EXACT_COPIES, STEP_SUMS_COPIES

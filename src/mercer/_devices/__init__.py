@@ -1,0 +1,99 @@
+"""The seam to accelerators: what the Array API has no word for, one module for each library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol
+
+import array_api_compat
+
+from .._array import is_numpy
+
+
+class Algebra(Protocol):
+    """Dense linear algebra of one array library, on the device where its arrays are.
+
+    Matrices are full: both triangles of a symmetric one are kept.
+    """
+
+    def product(self, A: Any, B: Any, out: Any = None) -> Any:
+        """Return ``A @ B``, into ``out`` if given.
+
+        The setting ``precision`` says what the factors of a float32 product on an accelerator may
+        be rounded to; they are added up in float32.
+        """
+        ...
+
+    def add_gram(self, total: Any, Z: Any) -> None:
+        """Add ZᵀZ, computed in the dtype of Z, to the upper triangle of ``total``, in its dtype.
+
+        What is below the diagonal is not kept up.
+        """
+        ...
+
+    def mirrored(self, upper: Any) -> Any:
+        """Return a symmetric matrix from its upper triangle."""
+        ...
+
+    def cholesky(self, S: Any) -> Any:
+        """Return the lower Cholesky factor, or raise ``numpy.linalg.LinAlgError``."""
+        ...
+
+    def solve_triangular(self, L: Any, B: Any, transposed: bool = False) -> Any:
+        """Return the inverse of a lower triangular matrix, or of its transpose, times B."""
+        ...
+
+    def cholesky_solve(self, L: Any, B: Any) -> Any:
+        """Return the inverse of ``L @ L.T`` times B."""
+        ...
+
+    def eigh(self, S: Any) -> tuple[Any, Any]:
+        """Return eigenvalues, ascending, and eigenvectors of a symmetric matrix."""
+        ...
+
+    def synchronize(self, X: Any) -> None:
+        """Wait until everything that was begun on the device of ``X`` is done."""
+        ...
+
+
+def algebra_of(X: Any) -> Algebra:
+    """Return the linear algebra of the library of an array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> algebra_of(np.eye(2)).cholesky(4.0 * np.eye(2))
+    array([[2., 0.],
+           [0., 2.]])
+    """
+    if not is_numpy(X) and array_api_compat.is_torch_array(X):
+        from .torch import TorchAlgebra
+
+        return TorchAlgebra()
+    if not is_numpy(X) and array_api_compat.is_cupy_array(X):
+        from .cupy import CupyAlgebra
+
+        return CupyAlgebra()
+    from .standard import StandardAlgebra
+
+    return StandardAlgebra()
+
+
+def sent_ahead(blocks: Iterable[Any], device: str) -> Iterator[Any]:
+    """Yield tuples of host arrays as arrays on a device, each copied while the last is used.
+
+    Parameters
+    ----------
+    blocks : iterable of tuples
+        Of NumPy arrays, or ``None`` for what is not there.
+    device : str
+        The name of a device, such as ``"cuda"`` or ``"cuda:1"``: by torch where it is installed,
+        else by CuPy.
+    """
+    from .._optional import is_installed
+
+    if is_installed("torch"):
+        from .torch import sent_ahead as send
+    else:
+        from .cupy import sent_ahead as send
+    return send(blocks, device)
