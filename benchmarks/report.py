@@ -6,9 +6,11 @@ import json
 import os
 import platform
 import subprocess
+import sys
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -104,13 +106,30 @@ def environment() -> dict[str, Any]:
         cores = os.cpu_count() or 1
     return {
         "python": platform.python_version(),
-        **{package: version(package) for package in PACKAGES},
+        **{package: _version(package) for package in PACKAGES},
+        **_accelerator(),
         "blas": ", ".join(sorted({_blas(info) for info in threadpool_info()})),
         "commit": _commit(),
         "cpu": _cpu(),
         "cores": cores,
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     }
+
+
+def _version(package: str) -> str:
+    """Return the version of a package, of one that is not installed that of its source."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return str(getattr(import_module(package), "__version__", "unknown"))
+
+
+def _accelerator() -> dict[str, str]:
+    """Return the accelerator and the library that drives it, if the benchmark has used one."""
+    torch = sys.modules.get("torch")
+    if torch is None or not torch.cuda.is_available():
+        return {}
+    return {"torch": torch.__version__, "card": torch.cuda.get_device_name()}
 
 
 def _blas(info: dict[str, Any]) -> str:

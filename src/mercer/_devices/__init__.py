@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any, Protocol
 
 import array_api_compat
@@ -77,6 +79,27 @@ def algebra_of(X: Any) -> Algebra:
     from .standard import StandardAlgebra
 
     return StandardAlgebra()
+
+
+@cache
+def _triton_runs() -> bool:
+    """Return whether Triton is there, which torch for CUDA brings."""
+    from .._optional import is_installed
+
+    return is_installed("triton")
+
+
+def has_fused_kernels(X: Any) -> bool:
+    """Return whether the kernels of ``mercer.ops._cuda`` serve an array.
+
+    They serve torch tensors on CUDA devices. Where ``TRITON_INTERPRET=1`` is set they are
+    interpreted, for tests, and serve those of the processor.
+    """
+    if is_numpy(X) or not array_api_compat.is_torch_array(X):
+        return False
+    if X.device.type != "cuda" and os.environ.get("TRITON_INTERPRET") != "1":
+        return False
+    return _triton_runs() and X.stride(-1) == 1
 
 
 def sent_ahead(blocks: Iterable[Any], device: str) -> Iterator[Any]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
-from .._array import floating_name, is_numpy, is_sparse
+from .._array import all_finite, floating_name, is_numpy, is_sparse
+from .._deferred import asked_at_the_end
 from .blocks import cut, plan_rows, row_width, take
 from .memory import allocate
 from .threads import run_tasks
@@ -45,10 +47,12 @@ def map_rows(
     width = row_width(X) + n_columns + scratch
     plan = plan_rows(n_rows, np.dtype(dtype).itemsize * width, on_cpu)
     out = allocate(X, (n_rows, n_columns), dtype)
+    # To look at every block would be to wait for every block.
+    check = on_cpu or not all_finite(X)
 
     def work(span: tuple[int, int]) -> None:
         start, stop = span
-        block = take(X, start, stop, dtype, name)
+        block = take(X, start, stop, dtype, name, check=check)
         if on_cpu:
             target = out[start:stop]
             result = function(block, out=target)
@@ -57,7 +61,8 @@ def map_rows(
         else:
             out[start:stop, :] = function(block)
 
-    run_tasks(work, cut(n_rows, plan.rows), _length, label, plan.workers, on_cpu)
+    with nullcontext() if on_cpu else asked_at_the_end():
+        run_tasks(work, cut(n_rows, plan.rows), _length, label, plan.workers, on_cpu)
     return out
 
 

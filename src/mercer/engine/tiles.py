@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._array import all_finite, as_floating, common_floating_name, is_numpy, is_sparse
+from .._devices import has_fused_kernels
 from .._settings import settings
 from .blocks import FEWEST_ROWS, Plan, cut, row_width, take
 from .memory import allocate
@@ -42,6 +43,7 @@ def pairwise(tile: Tile, X: Any, Y: Any, fill: Callable[..., None] | None = None
     dtype = common_floating_name(X, other)
     out = allocate(X, (X.shape[0], other.shape[0]), dtype)
     on_cpu = is_numpy(X)
+    in_place = on_cpu or has_fused_kernels(X)
     plan = plan_tiles(X, other)
     tasks = [
         (rows, columns)
@@ -61,7 +63,7 @@ def pairwise(tile: Tile, X: Any, Y: Any, fill: Callable[..., None] | None = None
             left = take(X, *rows, "float64")
             own = symmetric and rows == columns
             right = left if own else take(other, *columns, "float64", name)
-            result = tile(left, right, out=target if on_cpu else None)
+            result = tile(left, right, out=target if in_place else None)
             if result is not target:
                 with np.errstate(over="ignore"):
                     result = as_floating(result.toarray() if is_sparse(result) else result, dtype)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any
 
-import numpy as np
-
 from .._registry import storable
 from .._sklearn import Interval
 from .base import Kernel, diag_of, tile_of
@@ -22,7 +20,7 @@ class _Pair(Kernel):
         self.right = right
 
     def _tiles(self, X: Any, Y: Any, xp: Any, out: Any) -> tuple[Any, Any]:
-        other = None if out is None else np.empty_like(out)
+        other = None if out is None else xp.empty_like(out)
         return tile_of(self.left, X, Y, xp, out), tile_of(self.right, X, Y, xp, other)
 
 

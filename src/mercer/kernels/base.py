@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._array import all_finite, as_floating, floating_name, is_numpy, namespace
+from .._array import all_finite, as_floating, dtype_name, floating_name, is_numpy, namespace
 from .._sklearn import BaseEstimator, check_rows, checked
 from ..engine.rows import map_rows, visit_rows
 from ..engine.tiles import pairwise, pairwise_matvec, refuse_overflow
@@ -50,8 +50,8 @@ class Kernel(BaseEstimator):
     def _tile(self, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
         """Return the kernel of two float64 blocks.
 
-        ``out``, a NumPy array, says in which precision and place the result is wanted; a
-        result that is not ``out`` is copied there.
+        ``out``, an array of the same library, says in which precision and place the result is
+        wanted; a result that is not ``out`` is copied there.
         """
 
     @abstractmethod
@@ -288,4 +288,4 @@ def diag_of(kernel: Kernel, X: Any, xp: Any) -> Any:
 
 def in_precision_of(out: Any, values: Any) -> Any:
     """Return a float64 tile in the precision that ``out`` asks for."""
-    return values if out is None else as_floating(values, out.dtype.name)
+    return values if out is None else as_floating(values, dtype_name(out))

@@ -8,8 +8,7 @@ from typing import Any
 
 from .._registry import storable
 from .._sklearn import Interval, Options
-from ..ops.angles import RELU, STEP, TANGENT, relu_kernel
-from ..ops.distances import signed_half_chords
+from ..ops.angles import RELU, STEP, TANGENT, relu_kernel_of_rows
 from ..ops.norms import row_norms
 from .base import Kernel
 
@@ -31,10 +30,7 @@ class Angular(Kernel):
 
     def _tile(self, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
         depth, quantity = self.layers()
-        code, norms_x, norms_y = signed_half_chords(X, Y, xp)
-        if quantity == STEP:
-            norms_x, norms_y = xp.sign(norms_x), xp.sign(norms_y)
-        return relu_kernel(code, (norms_x, norms_y), depth, quantity, xp, out)
+        return relu_kernel_of_rows(X, Y, depth, quantity, xp, out)
 
     def _diag(self, X: Any, xp: Any) -> Any:
         norms = row_norms(X, xp)

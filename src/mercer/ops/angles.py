@@ -18,6 +18,10 @@ from typing import Any
 import numpy as np
 
 from .._array import is_numpy
+from .._devices import has_fused_kernels
+from .distances import NEAR, signed_half_chords
+from .norms import unit_rows
+from .products import inner_products
 
 #: Which quantity of the last layer is wanted.
 STEP, RELU, TANGENT = 0, 1, 2
@@ -54,6 +58,36 @@ def relu_kernel(
         jit.relu_layers(code, left, right, depth, quantity, target)
         return target
     return relu_kernel_twin(code, depth, quantity, xp) * (norms[0][:, None] * norms[1][None, :])
+
+
+def relu_kernel_of_rows(X: Any, Y: Any, depth: int, quantity: int, xp: Any, out: Any = None) -> Any:
+    """Return D, S or K of layer ``depth`` for the rows of two float64 blocks.
+
+    Parameters
+    ----------
+    X, Y : arrays of shape (n, d) and (m, d)
+        The rows.
+    depth, quantity, out
+        As in :func:`relu_kernel`; ``out`` of any library that has fused kernels.
+    """
+    if has_fused_kernels(X) and out is not None:
+        from ._cuda import angles as cuda
+
+        unit_x, norms_x = unit_rows(X, xp)
+        unit_y, norms_y = (unit_x, norms_x) if X is Y else unit_rows(Y, xp)
+        norms = _scales(norms_x, norms_y, quantity, xp)
+        cosines, rows = inner_products(unit_x, unit_y), (unit_x, unit_y)
+        return cuda.relu_kernel_of_cosines(cosines, rows, norms, depth, quantity, NEAR, out)
+    code, norms_x, norms_y = signed_half_chords(X, Y, xp)
+    norms = _scales(norms_x, norms_y, quantity, xp)
+    return relu_kernel(code, norms, depth, quantity, xp, out)
+
+
+def _scales(norms_x: Any, norms_y: Any, quantity: int, xp: Any) -> tuple[Any, Any]:
+    """Return what rows and columns are multiplied with."""
+    if quantity == STEP:
+        return xp.sign(norms_x), xp.sign(norms_y)
+    return norms_x, norms_y
 
 
 def relu_kernel_twin(code: Any, depth: int, quantity: int, xp: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._devices import has_fused_kernels
 from .columns import join
 
 
@@ -52,6 +53,10 @@ def deflated_relu(X: Any, norms: Any, P: Any, mean: float, xp: Any, out: Any = N
         radial = (norms * (mean * scale)).astype(P.dtype)
         jit.deflate_relu(out, out.shape[1] - P.shape[1], scale, radial)
         rest = P
+    elif has_fused_kernels(P):
+        from ._cuda import arccosine as cuda
+
+        rest = cuda.activated(P, "absolute", scale, shifts=(mean * scale) * norms)
     else:
         rest = xp.abs(P) * scale - (mean * scale) * norms[:, None]
     return join([X * half, (mean * half) * norms[:, None], rest], xp, out)
@@ -72,7 +77,7 @@ def deflated_step(unit: Any, norms: Any, P: Any, mean: float, xp: Any, out: Any 
         jit.deflate_step(out, out.shape[1] - P.shape[1], scale, mean)
         rest = P
     else:
-        rest = (xp.sign(P) - mean * P) * scale
+        rest = _signs(P, scale, xp, slopes=mean + xp.zeros_like(norms))
     return join([constant, unit * (mean * half), rest], xp, out)
 
 
@@ -83,6 +88,10 @@ def _positive_part(P: Any, order: int, scale: float, xp: Any, out: Any = None) -
 
         jit.rectify(out, 0, order, scale)
         return out
+    if has_fused_kernels(P):
+        from ._cuda import arccosine as cuda
+
+        return cuda.activated(P, "step" if order == 0 else "relu", scale)
     if order == 0:
         return xp.astype(P > 0, P.dtype) * scale
     return xp.where(P > 0, P, xp.zeros_like(P)) * scale
@@ -114,4 +123,13 @@ def constant_and_sign(P: Any, xp: Any, out: Any = None) -> Any:
         out[:, 1:] *= scale
         return out
     first = xp.full_like(P[:, :1], math.sqrt(0.5))
-    return xp.concat([first, xp.sign(P) * scale], axis=1)
+    return xp.concat([first, _signs(P, scale, xp, slopes=xp.zeros_like(P[:, 0]))], axis=1)
+
+
+def _signs(P: Any, scale: float, xp: Any, slopes: Any) -> Any:
+    """Return scale (sign(P) - slope P), with a slope for every row."""
+    if has_fused_kernels(P):
+        from ._cuda import arccosine as cuda
+
+        return cuda.activated(P, "sign", scale, slopes=slopes)
+    return (xp.sign(P) - slopes[:, None] * P) * scale

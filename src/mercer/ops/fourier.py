@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .._array import all_finite, is_numpy, like
+from .._array import are_finite, is_numpy, like
+from .._deferred import refuse_unless
+from .._devices import has_fused_kernels
 
 
 def cosine_sine(phases: Any, n_components: int, xp: Any, out: Any = None) -> Any:
@@ -31,6 +33,12 @@ def cosine_sine(phases: Any, n_components: int, xp: Any, out: Any = None) -> Any
             cosines[...] = phases
         jit.cosine_sine_rows[out.dtype.name](out, size, scale)
         return out
+    if has_fused_kernels(phases):
+        from ._cuda import fourier as cuda
+
+        found, finite = cuda.cosine_sine(phases, n_components, scale)
+        refuse_unless(finite, _overflow)
+        return found
     _refuse_overflow(phases)
     sines = xp.sin(phases[:, : n_components - size])
     return xp.concat([xp.cos(phases), sines], axis=1) * scale
@@ -60,8 +68,11 @@ def shifted_cosine(phases: Any, shifts: np.ndarray, xp: Any) -> Any:
 
 
 def _refuse_overflow(phases: Any) -> None:
-    if not all_finite(phases):
-        raise ValueError(
-            "The product of X with the frequencies overflows; scale X down, use a larger "
-            "lengthscale, or pass X in float64."
-        )
+    refuse_unless(are_finite(phases), _overflow)
+
+
+def _overflow() -> ValueError:
+    return ValueError(
+        "The product of X with the frequencies overflows; scale X down, use a larger "
+        "lengthscale, or pass X in float64."
+    )

@@ -7,10 +7,14 @@ the number of harmonics of degree l, is the one of unit variance.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from scipy import special
+
+from .._array import frozen, like
+from .._devices import has_fused_kernels
 
 
 def log_harmonics(n_features: int, degree: int) -> np.ndarray:
@@ -100,6 +104,10 @@ def weighted_sum(T: Any, weights: Any, n_features: int, xp: Any) -> Any:
     array([[5.4721]])
     """
     slope, back = clenshaw_steps(n_features, weights.shape[1] - 1)
+    if has_fused_kernels(T):
+        from ._cuda import gegenbauer as cuda
+
+        return cuda.weighted_sum(T, weights, like(T, slope), like(T, back))
     higher, high = xp.zeros_like(T), xp.zeros_like(T) + weights[:, -1:]
     for l in range(weights.shape[1] - 2, -1, -1):
         value = weights[:, l : l + 1] + float(slope[l]) * (T * high) - float(back[l]) * higher
@@ -107,6 +115,7 @@ def weighted_sum(T: Any, weights: Any, n_features: int, xp: Any) -> Any:
     return high
 
 
+@lru_cache(maxsize=64)
 def clenshaw_steps(n_features: int, degree: int) -> tuple[np.ndarray, np.ndarray]:
     """Return 1 / b[l+1] and b[l+1] / b[l+2] for the degrees below ``degree``.
 
@@ -118,4 +127,4 @@ def clenshaw_steps(n_features: int, degree: int) -> tuple[np.ndarray, np.ndarray
     b = recurrence(max(n_features, 2), degree + 2)
     if n_features == 1:
         b[1] = 1.0
-    return 1 / b[1 : degree + 1], b[1 : degree + 1] / b[2 : degree + 2]
+    return frozen(1 / b[1 : degree + 1]), frozen(b[1 : degree + 1] / b[2 : degree + 2])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._array import is_numpy
+from .._array import frozen, is_numpy, like
 
 #: Degrees for which there are formulas in any dimension.
 ANY_DIMENSION = 2
@@ -122,5 +122,17 @@ def _quadratic(unit: Any, xp: Any) -> Any:
     squared = xp.sum(unit * unit, axis=1)[:, None]
     squares = (unit * unit - squared / d) * scale
     twice = unit * (scale * math.sqrt(2.0))
-    mixed = [unit[:, a : a + 1] * twice[:, a + 1 :] for a in range(d - 1)]
-    return xp.concat([squares, *mixed], axis=1)
+    if is_numpy(unit):
+        mixed = [unit[:, a : a + 1] * twice[:, a + 1 :] for a in range(d - 1)]
+        return xp.concat([squares, *mixed], axis=1)
+    # One product of gathered columns in place of many small ones, each of which is a launch.
+    first, second = (like(unit, places) for places in _pairs(d))
+    mixed = xp.take(unit, first, axis=1) * xp.take(twice, second, axis=1)
+    return xp.concat([squares, mixed], axis=1)
+
+
+@lru_cache(maxsize=8)
+def _pairs(d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the pairs of different columns."""
+    first, second = np.triu_indices(d, 1)
+    return frozen(first), frozen(second)

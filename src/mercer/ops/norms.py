@@ -8,6 +8,10 @@ import numpy as np
 import scipy.sparse
 
 from .._array import is_numpy, is_sparse
+from .._devices import has_fused_kernels
+
+#: Columns of a row that a fused kernel can hold.
+WIDEST = 2**14
 
 
 def row_norms(X: Any, xp: Any) -> Any:
@@ -25,6 +29,10 @@ def row_norms(X: Any, xp: Any) -> Any:
     plain = _plain_norms(X)
     if plain is not None:
         return plain
+    if _fits_a_kernel(X):
+        from ._cuda import norms as cuda
+
+        return cuda.unit_rows(X, unit=False)[1]
     largest, _, norms = _scaled(X, xp)
     return largest * norms
 
@@ -34,10 +42,19 @@ def unit_rows(X: Any, xp: Any) -> tuple[Any, Any]:
     plain = _plain_norms(X)
     if plain is not None:
         return X / plain[:, None], plain
+    if _fits_a_kernel(X):
+        from ._cuda import norms as cuda
+
+        return cuda.unit_rows(X)
     largest, scaled, norms = _scaled(X, xp)
     safe = xp.where(norms > 0, norms, xp.ones_like(norms))
     unit = _divided(scaled, safe) if is_sparse(X) else scaled / safe[:, None]
     return unit, largest * norms
+
+
+def _fits_a_kernel(X: Any) -> bool:
+    """Return whether a fused kernel can hold a row."""
+    return has_fused_kernels(X) and X.shape[1] <= WIDEST
 
 
 def _plain_norms(X: Any) -> Any:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .._array import frozen, is_numpy, is_sparse, like
+from .._array import frozen, is_numpy, is_sparse
 from .._random import Stream
 from .._registry import storable
-from ..ops.count_sketch import count_sketch, one_hot
+from ..ops.count_sketch import Gathering, count_sketch, gathered_sketch, gathering
 from ..ops.products import densified
 
 
@@ -52,11 +52,10 @@ class CountSketch:
         """Return the sketch of a block of rows, dense or CSR."""
         X = densified(X) if is_sparse(X) else X
         if not is_numpy(X):
-            # Other libraries have no scatter in common; they are good at products.
-            return X @ like(X, self._matrix)
+            return gathered_sketch(X, self._gathering, self.size, xp)
         X = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
         return count_sketch(X, self.places, self.signs, self.size)
 
     @cached_property
-    def _matrix(self) -> np.ndarray:
-        return frozen(one_hot(self.places, self.signs, self.size))
+    def _gathering(self) -> Gathering:
+        return gathering(self.places, self.signs, self.size)
