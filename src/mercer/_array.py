@@ -129,6 +129,13 @@ def free_device_memory(X: Any) -> int | None:
     return None
 
 
+def starts_there(part: Any, place: Any) -> bool:
+    """Return whether an array begins where another does, in memory."""
+    if is_numpy(part):
+        return bool(np.may_share_memory(part, place))
+    return bool(part.data_ptr() == place.data_ptr())
+
+
 def all_finite(X: Any) -> bool:
     """Return whether an array holds neither NaN nor infinity."""
     return bool(are_finite(X))

@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from mercer import NNGP, NTK, ArcCosine, GegenbauerFeatures, NTKFeatures, RandomFourier
+from mercer import NNGP, NTK, ArcCosine, GegenbauerFeatures, NTKFeatures, RandomFourier, save
 from mercer._array import to_numpy
 from mercer._devices import has_fused_kernels
 from mercer.ops import arccosine
@@ -148,6 +148,17 @@ def test_maps_are_those_of_numpy(make, dtype, features):
     found = to_numpy(features.transform(make(X)))
     assert found.dtype == dtype
     assert np.abs(found - wanted).max() < 20 * TOLERANCE[dtype]
+
+
+def test_what_devices_need_is_not_stored(make, tmp_path):
+    X = rows(30, 8, "float32")
+    for number, method in enumerate(("random", "one-shot", "zonal")):
+        features = NTKFeatures(method=method, n_components=256, random_state=0).fit(X)
+        paths = [tmp_path / f"{number}-{when}.mercer" for when in ("before", "after")]
+        save(features, paths[0])
+        features.transform(make(X))
+        save(features, paths[1])
+        assert abs(paths[0].stat().st_size - paths[1].stat().st_size) < 100
 
 
 @pytest.mark.parametrize("kernel", [NTK(depth=3), NNGP(depth=2), ArcCosine(order=0)], ids=repr)

@@ -22,8 +22,8 @@ from ..ops.products import DENSE_ENOUGH
 #: Bytes of input and output that a block should span on a CPU: a few times its L2 cache, where
 #: one thread's matrix product runs at full speed and the next pass still finds it in L3.
 CPU_BLOCK_BYTES = 4 * 2**20
-#: The same on an accelerator, where a launch must be worth its while.
-DEVICE_BLOCK_BYTES = 256 * 2**20
+#: The same on an accelerator, where a launch must be worth its while, and the share of the output.
+DEVICE_BLOCK_BYTES, DEVICE_SHARE = 1024 * 2**20, 1 / 12
 #: Rows below which a matrix product loses its speed.
 FEWEST_ROWS = 64
 #: Bytes of input and output below which a second thread costs more than it brings.
@@ -37,7 +37,13 @@ class Plan(NamedTuple):
     workers: int
 
 
-def plan_rows(n_rows: int, row_bytes: int, on_cpu: bool = True, copies: int = 3) -> Plan:
+def plan_rows(
+    n_rows: int,
+    row_bytes: int,
+    on_cpu: bool = True,
+    copies: int = 3,
+    most_bytes: float = DEVICE_BLOCK_BYTES,
+) -> Plan:
     """Return how many rows a block should have, and how many threads to use.
 
     Parameters
@@ -50,6 +56,8 @@ def plan_rows(n_rows: int, row_bytes: int, on_cpu: bool = True, copies: int = 3)
         Whether threads share the budget and the cache sets the pace.
     copies : int, default=3
         How many times ``row_bytes`` a row in flight may take, temporaries included.
+    most_bytes : float, default=1 GiB
+        What a block may span on an accelerator.
     """
     memory = settings().memory
     affordable = memory // (copies * row_bytes)
@@ -64,7 +72,8 @@ def plan_rows(n_rows: int, row_bytes: int, on_cpu: bool = True, copies: int = 3)
     if asked is None:
         if n_rows * row_bytes < WORTH_A_THREAD:
             workers = 1
-        asked = max(FEWEST_ROWS, (CPU_BLOCK_BYTES if on_cpu else DEVICE_BLOCK_BYTES) // row_bytes)
+        span = CPU_BLOCK_BYTES if on_cpu else min(most_bytes, DEVICE_BLOCK_BYTES)
+        asked = max(FEWEST_ROWS, int(span) // row_bytes)
         # Matrix products are a fifth faster for whole multiples of their inner blocks.
         asked = -(-asked // FEWEST_ROWS) * FEWEST_ROWS
         if workers > 1:

@@ -10,9 +10,13 @@ import numpy as np
 
 from .._array import all_finite, floating_name, is_numpy, is_sparse
 from .._deferred import asked_at_the_end
-from .blocks import cut, plan_rows, row_width, take
+from .._devices import has_fused_kernels
+from .blocks import DEVICE_SHARE, cut, plan_rows, row_width, take
 from .memory import allocate
 from .threads import run_tasks
+
+#: Bytes of blocks on a device that need not be a small share of their output.
+SMALL_OUTPUT = 32 * 2**20
 
 
 def map_rows(
@@ -29,9 +33,10 @@ def map_rows(
     Parameters
     ----------
     function : callable
-        Called as ``function(block, out=None)`` with rows in floating dtype. On the CPU
-        ``out`` is where the block's result belongs; the function may write there and
-        return it, or return an array of its own, which is then copied.
+        Called as ``function(block, out=None)`` with rows in floating dtype. Of NumPy, and of
+        libraries that have fused kernels, ``out`` is where the block's result belongs; the
+        function may write there and return it, or return an array of its own, which is then
+        copied.
     X : array of shape (n_samples, n_features)
         Rows of any library, or CSR.
     n_columns : int
@@ -44,8 +49,12 @@ def map_rows(
     n_rows = X.shape[0]
     dtype = floating_name(X)
     on_cpu = is_numpy(X)
-    width = row_width(X) + n_columns + scratch
-    plan = plan_rows(n_rows, np.dtype(dtype).itemsize * width, on_cpu)
+    in_place = on_cpu or has_fused_kernels(X)
+    # On a device that is written in place blocks take no output of their own.
+    width = row_width(X) + scratch + (n_columns if on_cpu or not in_place else 0)
+    item = np.dtype(dtype).itemsize
+    share = max(SMALL_OUTPUT, DEVICE_SHARE * item * n_rows * n_columns)
+    plan = plan_rows(n_rows, item * width, on_cpu, most_bytes=share)
     out = allocate(X, (n_rows, n_columns), dtype)
     # To look at every block would be to wait for every block.
     check = on_cpu or not all_finite(X)
@@ -53,7 +62,7 @@ def map_rows(
     def work(span: tuple[int, int]) -> None:
         start, stop = span
         block = take(X, start, stop, dtype, name, check=check)
-        if on_cpu:
+        if in_place:
             target = out[start:stop]
             result = function(block, out=target)
             if result is not target:

@@ -94,8 +94,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _map(self, X: Any, xp: Any, out: Any = None) -> Any:
         """Return the features of a block of rows: a pure function, in any array library.
 
-        ``X`` is dense or CSR. Where ``out`` is given (NumPy only) the result may be written
-        there and ``out`` returned.
+        ``X`` is dense or CSR. Where ``out`` is given the result may be written there and
+        ``out`` returned: of NumPy, and of libraries that have fused kernels.
         """
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -211,7 +211,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return map_rows(block_map, X, self.n_features_out_, scratch=scratch, label=label)
 
     def map_block(self, X: Any, xp: Any, out: Any = None) -> Any:
-        """Return the features of one block of floating rows, in ``out`` if given (NumPy only)."""
+        """Return the features of one block of floating rows, in ``out`` if given."""
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             return self._map(X, xp, out)
 

@@ -11,7 +11,7 @@ import datetime
 import math
 from collections import Counter
 from dataclasses import replace
-from functools import singledispatchmethod
+from functools import cached_property, singledispatchmethod
 from typing import Any
 
 import numpy as np
@@ -198,7 +198,12 @@ class Packer:
         state = value.__mercer_state__(self.compact) if own else dict(vars(value))
         return {
             "object": key,
-            "state": {key: self.pack(part, f"{where}.{key}") for key, part in state.items()},
+            "state": {
+                name: self.pack(part, f"{where}.{name}")
+                for name, part in state.items()
+                # What is computed when it is first asked for need not be stored.
+                if not isinstance(getattr(type(value), name, None), cached_property)
+            },
         }
 
 

@@ -1,7 +1,8 @@
 """Features of the arc-cosine kernels from projections of the rows.
 
-``P`` holds the projections ``X W`` on directions ``W`` with ``E[w wᵀ] = I``. Where ``out``
-is given (NumPy only) ``P`` lies in it, where its features belong, and is changed in place.
+``P`` holds the projections ``X W`` on directions ``W`` with ``E[w wᵀ] = I``. Where ``out`` is
+given, features are written there; NumPy's ``P`` lies in it already, where its features belong,
+and is changed in place.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._array import is_numpy
 from .._devices import has_fused_kernels
 from .columns import join
 
@@ -30,13 +32,12 @@ def antithetic(P: Any, order: int, n_components: int, xp: Any, out: Any = None) 
     scale = math.sqrt(2 / n_components)
     size = P.shape[1]
     mirrored = -P[:, : n_components - size]
-    if out is None:
-        return xp.concat(
-            [_positive_part(P, order, scale, xp), _positive_part(mirrored, order, scale, xp)],
-            axis=1,
-        )
-    join([P, mirrored], xp, out)
-    return _positive_part(out, order, scale, xp, out)
+    if is_numpy(out):
+        join([P, mirrored], xp, out)
+        return _positive_part(out, order, scale, xp, out)
+    places = (None, None) if out is None else (out[:, :size], out[:, size:])
+    both = zip((P, mirrored), places, strict=True)
+    return join([_positive_part(part, order, scale, xp, place) for part, place in both], xp, out)
 
 
 def deflated_relu(X: Any, norms: Any, P: Any, mean: float, xp: Any, out: Any = None) -> Any:
@@ -47,7 +48,7 @@ def deflated_relu(X: Any, norms: Any, P: Any, mean: float, xp: Any, out: Any = N
     """
     half = math.sqrt(0.5)
     scale = math.sqrt(0.5 / P.shape[1])
-    if out is not None:
+    if is_numpy(out):
         from ._jit import arccosine as jit
 
         radial = (norms * (mean * scale)).astype(P.dtype)
@@ -56,7 +57,8 @@ def deflated_relu(X: Any, norms: Any, P: Any, mean: float, xp: Any, out: Any = N
     elif has_fused_kernels(P):
         from ._cuda import arccosine as cuda
 
-        rest = cuda.activated(P, "absolute", scale, shifts=(mean * scale) * norms)
+        place = None if out is None else out[:, out.shape[1] - P.shape[1] :]
+        rest = cuda.activated(P, "absolute", scale, shifts=(mean * scale) * norms, out=place)
     else:
         rest = xp.abs(P) * scale - (mean * scale) * norms[:, None]
     return join([X * half, (mean * half) * norms[:, None], rest], xp, out)
@@ -71,19 +73,20 @@ def deflated_step(unit: Any, norms: Any, P: Any, mean: float, xp: Any, out: Any 
     half = math.sqrt(0.5)
     scale = math.sqrt(0.5 / P.shape[1])
     constant = xp.astype(norms > 0, unit.dtype)[:, None] * half
-    if out is not None:
+    if is_numpy(out):
         from ._jit import arccosine as jit
 
         jit.deflate_step(out, out.shape[1] - P.shape[1], scale, mean)
         rest = P
     else:
-        rest = _signs(P, scale, xp, slopes=mean + xp.zeros_like(norms))
+        place = None if out is None else out[:, out.shape[1] - P.shape[1] :]
+        rest = _signs(P, scale, xp, slopes=mean + xp.zeros_like(norms), out=place)
     return join([constant, unit * (mean * half), rest], xp, out)
 
 
 def _positive_part(P: Any, order: int, scale: float, xp: Any, out: Any = None) -> Any:
     """Return ``scale`` times ReLU (order 1) or Step (order 0) of ``P``."""
-    if out is not None:
+    if is_numpy(out):
         from ._jit import arccosine as jit
 
         jit.rectify(out, 0, order, scale)
@@ -91,7 +94,7 @@ def _positive_part(P: Any, order: int, scale: float, xp: Any, out: Any = None) -
     if has_fused_kernels(P):
         from ._cuda import arccosine as cuda
 
-        return cuda.activated(P, "step" if order == 0 else "relu", scale)
+        return cuda.activated(P, "step" if order == 0 else "relu", scale, out=out)
     if order == 0:
         return xp.astype(P > 0, P.dtype) * scale
     return xp.where(P > 0, P, xp.zeros_like(P)) * scale
@@ -117,19 +120,20 @@ def constant_and_sign(P: Any, xp: Any, out: Any = None) -> Any:
     Step(a) = (1 + sign(a)) / 2, and the mixed term of two rows vanishes on average.
     """
     scale = math.sqrt(0.5 / P.shape[1])
-    if out is not None:
+    if is_numpy(out):
         out[:, 0] = math.sqrt(0.5)
         np.sign(P, out=out[:, 1:])
         out[:, 1:] *= scale
         return out
     first = xp.full_like(P[:, :1], math.sqrt(0.5))
-    return xp.concat([first, _signs(P, scale, xp, slopes=xp.zeros_like(P[:, 0]))], axis=1)
+    place = None if out is None else out[:, 1:]
+    return join([first, _signs(P, scale, xp, slopes=xp.zeros_like(P[:, 0]), out=place)], xp, out)
 
 
-def _signs(P: Any, scale: float, xp: Any, slopes: Any) -> Any:
+def _signs(P: Any, scale: float, xp: Any, slopes: Any, out: Any = None) -> Any:
     """Return scale (sign(P) - slope P), with a slope for every row."""
     if has_fused_kernels(P):
         from ._cuda import arccosine as cuda
 
-        return cuda.activated(P, "sign", scale, slopes=slopes)
+        return cuda.activated(P, "sign", scale, slopes=slopes, out=out)
     return (xp.sign(P) - slopes[:, None] * P) * scale

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .._array import is_sparse
+from .._array import is_sparse, starts_there
 
 
 def join(parts: Sequence[Any], xp: Any, out: Any = None) -> Any:
-    """Return the groups of columns side by side, in ``out`` if given (NumPy only).
+    """Return the groups of columns side by side, in ``out`` if given.
 
     A part that already lies in ``out`` is left where it is.
     """
@@ -20,7 +20,7 @@ def join(parts: Sequence[Any], xp: Any, out: Any = None) -> Any:
     start = 0
     for part in parts:
         target = out[:, start : start + part.shape[1]]
-        if not np.may_share_memory(part, target):
+        if not starts_there(part, target):
             target[...] = part
         start += part.shape[1]
     return out

@@ -20,12 +20,12 @@ def cosine_sine(phases: Any, n_components: int, xp: Any, out: Any = None) -> Any
         The phases. With ``out`` they may already lie in its first columns.
     n_components : int
         Columns of the result; of an odd number the last phase has no sine.
-    out : NumPy array of shape (n, m), optional
-        Where to put the result.
+    out : array of shape (n, m), optional
+        Where to put the result (NumPy, or a library with fused kernels).
     """
     size = phases.shape[1]
     scale = (2 / n_components) ** 0.5
-    if is_numpy(phases) and out is not None:
+    if is_numpy(out):
         from ._jit import fourier as jit
 
         cosines = out[:, :size]
@@ -36,7 +36,7 @@ def cosine_sine(phases: Any, n_components: int, xp: Any, out: Any = None) -> Any
     if has_fused_kernels(phases):
         from ._cuda import fourier as cuda
 
-        found, finite = cuda.cosine_sine(phases, n_components, scale)
+        found, finite = cuda.cosine_sine(phases, n_components, scale, out)
         refuse_unless(finite, _overflow)
         return found
     _refuse_overflow(phases)

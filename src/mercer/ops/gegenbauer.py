@@ -93,8 +93,8 @@ def legendre(t: Any, n_features: int, degree: int) -> Any:
             before, now = now, before
 
 
-def weighted_sum(T: Any, weights: Any, n_features: int, xp: Any) -> Any:
-    """Return Σ_l weights[i, l] p_l(T[i, j]), for arrays of any library.
+def weighted_sum(T: Any, weights: Any, n_features: int, xp: Any, out: Any = None) -> Any:
+    """Return Σ_l weights[i, l] p_l(T[i, j]), for arrays of any library; fused kernels use ``out``.
 
     Clenshaw's scheme: from the highest degree downwards, with two arrays as large as T.
 
@@ -107,7 +107,7 @@ def weighted_sum(T: Any, weights: Any, n_features: int, xp: Any) -> Any:
     if has_fused_kernels(T):
         from ._cuda import gegenbauer as cuda
 
-        return cuda.weighted_sum(T, weights, like(T, slope), like(T, back))
+        return cuda.weighted_sum(T, weights, like(T, slope), like(T, back), out)
     higher, high = xp.zeros_like(T), xp.zeros_like(T) + weights[:, -1:]
     for l in range(weights.shape[1] - 2, -1, -1):
         value = weights[:, l : l + 1] + float(slope[l]) * (T * high) - float(back[l]) * higher

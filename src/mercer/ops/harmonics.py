@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._array import frozen, is_numpy, like
+from .._devices import has_fused_kernels
 
 #: Degrees for which there are formulas in any dimension.
 ANY_DIMENSION = 2
@@ -54,7 +55,7 @@ def harmonics(unit: Any, degree: int, xp: Any) -> list[Any]:
         return _sphere(unit, degree, xp)
     if d == 1:
         return [unit if l % 2 else one for l in range(degree + 1)]
-    return [one, unit] if degree == 1 else [one, unit, _quadratic(unit, xp)]
+    return [one, unit] if degree == 1 else [one, unit, quadratic(unit, None, xp)]
 
 
 def _circle(unit: Any, degree: int, xp: Any) -> list[Any]:
@@ -112,13 +113,39 @@ def _sphere_steps(degree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return starts, ahead, behind
 
 
-def _quadratic(unit: Any, xp: Any) -> Any:
+def quadratic(unit: Any, factors: Any, xp: Any, out: Any = None) -> Any:
     """Return the columns of degree 2 in any dimension: products, and squares less 1 / d.
 
     A row of zeros gives zeros.
+
+    Parameters
+    ----------
+    unit : array of shape (n, d)
+        Rows of norm one.
+    factors : array of shape (n,) or None
+        What to multiply every row with.
+    out : array of shape (n, d (d + 1) / 2), optional
+        Where to put the result, for libraries with fused kernels.
+
+    Examples
+    --------
+    >>> quadratic(np.asarray([[1.0, 0.0]]), np.asarray([0.5]), np).round(4)
+    array([[ 0.3536, -0.3536,  0.    ]])
     """
     d = unit.shape[1]
     scale = math.sqrt(d / (d - 1))
+    if out is not None and factors is not None and has_fused_kernels(unit):
+        from ._cuda import harmonics as cuda
+
+        first, second = (like(unit, places) for places in _with_squares(d))
+        return cuda.quadratic(unit, factors, first, second, scale, out)
+    found = _quadratic(unit, scale, xp)
+    return found if factors is None else found * factors[:, None]
+
+
+def _quadratic(unit: Any, scale: float, xp: Any) -> Any:
+    """Return the columns of degree 2, without factors."""
+    d = unit.shape[1]
     squared = xp.sum(unit * unit, axis=1)[:, None]
     squares = (unit * unit - squared / d) * scale
     twice = unit * (scale * math.sqrt(2.0))
@@ -129,6 +156,14 @@ def _quadratic(unit: Any, xp: Any) -> Any:
     first, second = (like(unit, places) for places in _pairs(d))
     mixed = xp.take(unit, first, axis=1) * xp.take(twice, second, axis=1)
     return xp.concat([squares, mixed], axis=1)
+
+
+@lru_cache(maxsize=8)
+def _with_squares(d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the pairs of equal columns, and behind them those of different ones."""
+    first, second = _pairs(d)
+    own = np.arange(d)
+    return frozen(np.concatenate([own, first])), frozen(np.concatenate([own, second]))
 
 
 @lru_cache(maxsize=8)

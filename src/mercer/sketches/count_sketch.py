@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._array import frozen, is_numpy, is_sparse
+from .._array import frozen, is_numpy, is_sparse, like
 from .._random import Stream
 from .._registry import storable
 from ..ops.count_sketch import Gathering, count_sketch, gathered_sketch, gathering
@@ -55,6 +55,21 @@ class CountSketch:
             return gathered_sketch(X, self._gathering, self.size, xp)
         X = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
         return count_sketch(X, self.places, self.signs, self.size)
+
+    def on_device(self, X: Any) -> Any:
+        """Return the sketch from the side of its places, for the fused kernels of a library."""
+        from ..ops._cuda.convolution import Gathered
+
+        found = self._gathering
+        starts, columns = like(X, found.starts), like(X, found.columns)
+        return Gathered(starts, columns, like(X, found.signs), len(found.rounds))
+
+    @cached_property
+    def spectrum(self) -> np.ndarray:
+        """The matrix that takes rows to the real and the imaginary parts of their spectra."""
+        angles = 2 * np.pi / self.size * np.outer(self.places, np.arange(self.size // 2 + 1))
+        parts = np.cos(angles), -np.sin(angles)
+        return frozen(self.signs[:, None] * np.concatenate(parts, axis=1))
 
     @cached_property
     def _gathering(self) -> Gathering:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
+from .._array import like
 from .._random import Stream
 from .._registry import storable
 from ..ops.products import dense
@@ -63,6 +66,38 @@ class PolyChain:
         for node in self._nodes:
             power = node.sketch([power, X], xp)
             yield power
+
+    def weighted_sum(self, X: Any, weights: Sequence[np.ndarray], xp: Any, total: Any) -> Any:
+        """Return the sum of the powers from the second on, times weights of their columns.
+
+        Parameters
+        ----------
+        X : array of shape (n, n_features)
+            Rows.
+        weights : sequence of arrays of shape (size,)
+            For each power from the second on.
+        total : array of shape (n, size) or None
+            What the sum is added to; it may be overwritten.
+        """
+        if isinstance(self._nodes[0], TensorSketch) and self._nodes[0].in_pairs(X):
+            return self._sum_in_pairs(X, weights, total)
+        powers = self.powers(X, xp)
+        next(powers)
+        for own, power in zip(weights, powers, strict=True):
+            if own.any():
+                term = power * like(X, own)
+                total = term if total is None else total + term
+        return total
+
+    def _sum_in_pairs(self, X: Any, weights: Sequence[np.ndarray], total: Any) -> Any:
+        from ..ops._cuda.convolution import add_pairs
+
+        pairs = X
+        for node, own in zip(self._nodes, weights, strict=True):
+            pairs = node.sketch_pairs(pairs, X)
+            if own.any():
+                total = add_pairs(pairs, like(X, own), total)
+        return total
 
 
 @storable

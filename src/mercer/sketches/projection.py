@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .._array import frozen, like
+from .._devices import has_fused_kernels
 from .._registry import storable
 from ..ops.products import product
+
+#: Columns that products on devices take together.
+ALIGNED = 8
 
 
 class Projection(ABC):
@@ -36,7 +41,7 @@ class Projection(ABC):
 
     @abstractmethod
     def project(self, X: Any, xp: Any, out: Any = None) -> Any:
-        """Return ``X @ W`` for a block, in ``out`` if given (NumPy only)."""
+        """Return ``X @ W`` for a block, in ``out`` if given."""
 
     @property
     def matrix(self) -> np.ndarray:
@@ -67,8 +72,15 @@ class DenseProjection(Projection):
         self.n_features, self.size = self._matrix.shape
 
     def project(self, X: Any, xp: Any, out: Any = None) -> Any:
-        """Return ``X @ W`` for a block, in ``out`` if given (NumPy only)."""
+        """Return ``X @ W`` for a block, in ``out`` if given."""
+        if out is None and has_fused_kernels(X) and self.size % ALIGNED:
+            return product(X, like(X, self._padded))[:, : self.size]
         return product(X, like(X, self._matrix), out)
+
+    @cached_property
+    def _padded(self) -> np.ndarray:
+        """The matrix with columns of zeros: products of odd widths are slow on devices."""
+        return frozen(np.pad(self._matrix, ((0, 0), (0, -self.size % ALIGNED))))
 
     @property
     def matrix(self) -> np.ndarray:

@@ -78,7 +78,7 @@ class ReluLayer:
     def features(self, X: Any, xp: Any, out: Any = None) -> tuple[Any, Any]:
         """Return the features of order 1 and of order 0 (``None`` if there are none).
 
-        Those of order 1 are written to ``out`` if it is given (NumPy only).
+        Those of order 1 are written to ``out`` if it is given.
         """
         assert self._relu is not None
         P = self._relu.project(X, xp)
@@ -92,14 +92,14 @@ class ReluLayer:
 
     def _of_order_one(self, X: Any, P: Any, xp: Any, out: Any) -> Any:
         if self._relu_deflated:
-            if out is not None:
+            if is_numpy(out):
                 target = out[:, out.shape[1] - P.shape[1] :]
                 target[...] = P
                 P = target
             return arccosine.deflated_relu(dense(X), row_norms(X, xp), P, self._mean, xp, out)
         if self._improved:
             return arccosine.antithetic(P, 1, self._n_relu, xp, out)
-        if out is not None:
+        if is_numpy(out):
             out[...] = P
         return arccosine.plain(P, 1, xp, out)
 

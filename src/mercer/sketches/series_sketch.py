@@ -104,12 +104,7 @@ class SeriesSketch:
             first = xp.zeros_like(rows) + like(X, self._first)
             total = first if total is None else total + first
         if self._chain is not None:
-            powers = self._chain.powers(X, xp)
-            next(powers)
-            for signs, power in zip(self._signs, powers, strict=True):
-                if signs.any():
-                    term = power * like(X, signs)
-                    total = term if total is None else total + term
+            total = self._chain.weighted_sum(X, self._signs, xp, total)
         if total is not None:
             parts.append(total)
         empty = self.size - sum(part.shape[1] for part in parts)

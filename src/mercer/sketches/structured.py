@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-from .._array import like
+from .._array import is_numpy, like
 from ..ops.columns import join
 from ..ops.hadamard import padded_length
 from ..ops.products import dense
@@ -42,14 +42,15 @@ class StructuredProjection(Projection):
         """Return the products of padded rows with the directions of a block, unscaled."""
 
     def project(self, X: Any, xp: Any, out: Any = None) -> Any:
-        """Return ``X @ W`` for a block, in ``out`` if given (NumPy only)."""
+        """Return ``X @ W`` for a block, in ``out`` if given."""
         rows = pad_columns(dense(X), self.length, xp)
         parts = []
         for b in range(self.n_blocks):
             part = self._block(b, rows, xp)
             parts.append(part[:, : min(self.length, self.size - b * self.length)])
-        result, scales = join(parts, xp, out), like(X, self._scales)
-        if out is None:
+        place = out if is_numpy(out) else None
+        result, scales = join(parts, xp, place), like(X, self._scales)
+        if not is_numpy(result):
             return result * scales
         result *= scales
         return result

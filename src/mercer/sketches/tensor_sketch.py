@@ -9,11 +9,16 @@ from typing import Any
 import numpy as np
 
 from .._array import is_sparse, like
+from .._devices import has_fused_kernels
 from .._random import Stream
 from .._registry import storable
-from ..ops.convolution import convolved
+from ..ops.convolution import SLOW_FACTOR, convolved, largest_prime_factor
 from ..ops.count_sketch import count_sketch
+from ..ops.products import product
 from .count_sketch import CountSketch
+
+#: Columns up to which a product with a matrix gives spectra faster than a transform.
+NARROW = 128
 
 
 @storable
@@ -63,8 +68,28 @@ class TensorSketch:
         first = blocks[0]
         if is_sparse(first) and all(block is first for block in blocks):
             return self._of_sparse(first, xp, out)
+        if self.in_pairs(first):
+            from ..ops._cuda.convolution import add_pairs
+
+            return add_pairs(self.sketch_pairs(*blocks))
         parts = (factor.sketch(X, xp) for factor, X in zip(self.factors, blocks, strict=True))
         return convolved(parts, self.size, xp)
+
+    def in_pairs(self, X: Any) -> bool:
+        """Return whether the sketch of two factors is computed two rows at a time."""
+        fast = largest_prime_factor(self.size) <= SLOW_FACTOR
+        return len(self.factors) == 2 and fast and has_fused_kernels(X)
+
+    def sketch_pairs(self, first: Any, second: Any) -> Any:
+        """Return the sketch of two factors as pairs of rows; the first may be in pairs itself."""
+        from ..ops._cuda.convolution import convolved_pairs, gathered_pairs
+
+        one, two = self.factors
+        pairs = gathered_pairs(first, one.on_device(second), self.size)
+        if two.n_features <= NARROW:
+            return convolved_pairs(pairs, product(second, like(second, two.spectrum)))
+        other = gathered_pairs(second, two.on_device(second), self.size)
+        return convolved_pairs(pairs, other)
 
     def _of_sparse(self, X: Any, xp: Any, out: Any) -> np.ndarray:
         """Return the sketch of the powers of CSR rows: of short rows product by product."""

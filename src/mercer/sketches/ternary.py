@@ -163,11 +163,6 @@ class TernaryProjection(Projection):
     def _rows(self) -> SignedLists:
         return transposed(self._columns)
 
-    def __mercer_state__(self, compact: bool) -> dict[str, Any]:
-        """Return the attributes to store: not what products have made of them."""
-        names = ("n_features", "size", "sparsity", "indices", "offsets")
-        return {name: getattr(self, name) for name in names}
-
     def __mercer_check__(self) -> None:
         """Raise an error if what was read from a file is not a projection."""
         self._columns.check()

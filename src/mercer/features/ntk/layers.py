@@ -60,7 +60,7 @@ class _Layers(ABC):
         """Return Ψ and Λ of a layer from Ψ of the one before."""
 
     def features(self, X: Any, xp: Any, out: Any = None) -> Any:
-        """Return the features of a block of rows, in ``out`` if given (NumPy only)."""
+        """Return the features of a block of rows, in ``out`` if given."""
         if self._single:
             both = self._recursion(X, xp)
             return both[:, :1] * self._sign + both[:, 1:]
@@ -174,7 +174,7 @@ class ProcessLayers:
         self.scratch = 3 * size
 
     def features(self, X: Any, xp: Any, out: Any = None) -> Any:
-        """Return the features of the last layer, in ``out`` if given (NumPy only)."""
+        """Return the features of the last layer, in ``out`` if given."""
         for layer in self._layers:
             X, _ = layer.features(X, xp, out if layer is self._layers[-1] else None)
         return X

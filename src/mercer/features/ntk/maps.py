@@ -40,7 +40,7 @@ class Layers(Protocol):
     scratch: int
 
     def features(self, X: Any, xp: Any, out: Any = None) -> Any:
-        """Return the features of a block of rows, in ``out`` if given (NumPy only)."""
+        """Return the features of a block of rows, in ``out`` if given."""
 
 
 class _NetworkFeatures(FeatureMap):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -11,12 +12,13 @@ import numpy as np
 import scipy.linalg
 
 from ..._array import as_floating, floating_name, frozen, is_numpy, like
+from ..._devices import has_fused_kernels
 from ..._random import Stream
 from ..._registry import storable
 from ...ops.columns import join
 from ...ops.gegenbauer import clenshaw_steps, weighted_sum
 from ...ops.hadamard import padded_length
-from ...ops.harmonics import count, harmonics
+from ...ops.harmonics import count, harmonics, quadratic
 from ...ops.norms import unit_rows
 from ...ops.products import dense
 from ...sketches import DenseProjection, haar_directions, spherical_directions
@@ -126,19 +128,19 @@ class ZonalColumns:
         return self._size > 0
 
     def features(self, X: Any, xp: Any, out: Any = None) -> Any:
-        """Return the features of a block of rows, in ``out`` if given (NumPy only)."""
+        """Return the features of a block of rows, in ``out`` if given."""
         if self._center is not None:
             X = dense(X)
             X = X - like(X, self._center)
         unit, norms = unit_rows(X, xp)
         table = self._series.table(norms, xp)
-        parts = self._exact_columns(unit, table, xp)
+        parts = self._exact_columns(unit, table, xp, out)
         if self._size:
             start = sum(part.shape[1] for part in parts)
             parts.append(self._random_columns(unit, table, xp, out, start))
         return join(parts, xp, out)
 
-    def _exact_columns(self, unit: Any, table: Any, xp: Any) -> list[Any]:
+    def _exact_columns(self, unit: Any, table: Any, xp: Any, out: Any) -> list[Any]:
         if not self._exact:
             return []
         name = floating_name(unit)
@@ -146,13 +148,37 @@ class ZonalColumns:
         if self._n_features <= HARMONIC:
             # Recurrences of many degrees; their rounding is to stay below that of the result.
             rows = as_floating(rows, "float64")
-        columns = harmonics(rows, max(l for l, _ in self._exact), xp)
         table = as_floating(table, floating_name(rows))
+        if has_fused_kernels(rows) and self._n_features > HARMONIC and out is not None:
+            return self._in_place(rows, table, xp, out)
+        columns = harmonics(rows, max(l for l, _ in self._exact), xp)
         return [as_floating(columns[l] * table[:, k][:, None], name) for l, k in self._exact]
 
+    def _in_place(self, unit: Any, table: Any, xp: Any, out: Any) -> list[Any]:
+        """Return the columns of degrees up to 2 where they belong, by one look at the rows."""
+        parts, start = [], 0
+        for l, k in self._exact:
+            place = out[:, start : start + count(self._n_features, l)]
+            factors = table[:, k]
+            if l == 2:
+                quadratic(unit, factors, xp, place)
+            elif l == 1:
+                xp.multiply(unit, factors[:, None], out=place)
+            else:
+                place[:, 0] = factors
+            parts.append(place)
+            start += place.shape[1]
+        return parts
+
     def _random_columns(self, unit: Any, table: Any, xp: Any, out: Any, start: int) -> Any:
-        weights = [table[:, a:b] @ like(table, mix) for a, b, mix in self._mix]
-        weights = as_floating(xp.stack(weights, axis=2), floating_name(unit))
+        if is_numpy(table):
+            parts = [table[:, a:b] @ mix.astype(table.dtype) for a, b, mix in self._mix]
+            weights = xp.stack(parts, axis=2)
+        else:
+            # One product in place of many small ones, each of which is a launch.
+            flat = table @ like(table, self._whole_mix)
+            weights = xp.reshape(flat, (table.shape[0], -1, len(self._mix)))
+        weights = as_floating(weights, floating_name(unit))
         if not self._fold:
             cosines = self._projection.project(unit, xp)
             sums = [
@@ -160,24 +186,35 @@ class ZonalColumns:
             ]
             return xp.reshape(xp.stack(sums, axis=2), (table.shape[0], -1))
         place = None if out is None else out[:, start:]
-        cosines = self._projection.project(unit, xp, place)
-        if out is None:
-            return self._sums(cosines, weights, xp)
-        self._replace(out, start, weights)
-        return place
+        cosines = self._projection.project(unit, xp, place if is_numpy(out) else None)
+        if is_numpy(out):
+            self._replace(out, start, weights)
+            return place
+        return self._sums(cosines, weights, xp, place)
 
-    def _sums(self, cosines: Any, weights: Any, xp: Any) -> Any:
+    @cached_property
+    def _whole_mix(self) -> np.ndarray:
+        """The weights of all degrees in the groups, for all columns of the table."""
+        n_groups = self._mix[0][2].shape[1]
+        whole = np.zeros((len(self._series.pairs), n_groups, len(self._mix)))
+        for l, (start, stop, mix) in enumerate(self._mix):
+            whole[start:stop, :, l] = mix
+        return frozen(whole.reshape(len(whole), -1))
+
+    def _sums(self, cosines: Any, weights: Any, xp: Any, out: Any = None) -> Any:
         """Return the sums over degrees, each group of columns with weights of its own."""
         bounds: Any = self._bounds if weights.shape[1] > 1 else [0, self._size]
         if is_numpy(cosines):
             sums = np.array(cosines, order="C")
             self._replace(sums, 0, weights, np.asarray(bounds))
             return sums
-        parts = [
-            weighted_sum(cosines[:, int(a) : int(b)], weights[:, g, :], self._n_features, xp)
-            for g, (a, b) in enumerate(pairwise(bounds))
-        ]
-        return xp.concat(parts, axis=1)
+        parts = []
+        for g, (a, b) in enumerate(pairwise(bounds)):
+            columns = slice(int(a), int(b))
+            place = None if out is None else out[:, columns]
+            own = weights[:, g, :]
+            parts.append(weighted_sum(cosines[:, columns], own, self._n_features, xp, place))
+        return join(parts, xp, out)
 
     def _replace(self, out: Any, start: int, weights: Any, bounds: Any = None) -> None:
         from ...ops._jit.gegenbauer import replace_by_sums

@@ -18,8 +18,9 @@ FORMS = {"relu": 0, "step": 1, "absolute": 2, "sign": 3}
 
 @triton.jit
 def _activated(
-    P, out, slopes, shifts, size, step, scale: fp64, FORM: tl.constexpr, BLOCK: tl.constexpr
-):
+    P, out, slopes, shifts, size, step, out_step, scale: fp64,
+    FORM: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
     row = tl.program_id(0).to(tl.int64)
     column = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     inside = column < size
@@ -34,7 +35,7 @@ def _activated(
     else:
         sign = tl.where(p > 0, 1.0, tl.where(p < 0, -1.0, 0.0))
         value = (sign - tl.load(slopes + row) * p) * factor
-    tl.store(out + row * size + column, value, mask=inside)
+    tl.store(out + row * out_step + column, value, mask=inside)
 
 
 def activated(
@@ -43,6 +44,7 @@ def activated(
     scale: float,
     slopes: torch.Tensor | None = None,
     shifts: torch.Tensor | None = None,
+    out: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Return scale ReLU(P), scale Step(P), scale |P| - shift or scale (sign(P) - slope P).
 
@@ -56,11 +58,16 @@ def activated(
         The scale.
     slopes, shifts : tensors of shape (n,)
         For ``"sign"``, and for ``"absolute"``.
+    out : tensor of shape (n, m), default=None
+        Where to put the result; it may be ``P``.
     """
     n_rows, size = P.shape
-    out = torch.empty((n_rows, size), dtype=P.dtype, device=P.device)
+    if out is None:
+        out = torch.empty((n_rows, size), dtype=P.dtype, device=P.device)
     slopes, shifts = (out if part is None else part.contiguous() for part in (slopes, shifts))
     _activated[grid_of(n_rows, size)](
-        *(P, out, slopes, shifts, size, P.stride(0), scale), FORM=FORMS[form], BLOCK=BLOCK
+        *(P, out, slopes, shifts, size, P.stride(0), out.stride(0), scale),
+        FORM=FORMS[form],
+        BLOCK=BLOCK,
     )
     return out

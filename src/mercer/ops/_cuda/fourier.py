@@ -75,14 +75,20 @@ def _cosine_sine(
     tl.atomic_max(flag + column * 0, 1, mask=bad)
 
 
-def cosine_sine(phases: torch.Tensor, n_components: int, scale: float) -> tuple[object, object]:
-    """Return scaled cosines beside sines, and whether all phases are finite, on the device."""
+def cosine_sine(
+    phases: torch.Tensor, n_components: int, scale: float, out: torch.Tensor | None = None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return scaled cosines beside sines, and whether all phases are finite, on the device.
+
+    The phases may lie in the first columns of ``out``.
+    """
     n_rows, size = phases.shape
-    out = torch.empty((n_rows, n_components), dtype=phases.dtype, device=phases.device)
+    if out is None:
+        out = torch.empty((n_rows, n_components), dtype=phases.dtype, device=phases.device)
     flag = torch.zeros(1, dtype=torch.int32, device=phases.device)
     _cosine_sine[grid_of(n_rows, size)](
         *(phases, out, flag, size, n_components - size, phases.stride(0), out.stride(0), scale),
         WIDE=phases.dtype == torch.float64,
         BLOCK=BLOCK,
     )
-    return out, flag == 0
+    return out, (flag == 0)[0]

@@ -11,8 +11,9 @@ from . import BLOCK, grid_of
 
 @triton.jit
 def _sums(
-    T, weights, slope, back, out, size, step, weight_step, DEGREE: tl.constexpr, BLOCK: tl.constexpr
-):
+    T, weights, slope, back, out, size, step, weight_step, out_step,
+    DEGREE: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
     row = tl.program_id(0).to(tl.int64)
     column = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     inside = column < size
@@ -24,11 +25,15 @@ def _sums(
         value = tl.load(own + l) + tl.load(slope + l) * t * high - tl.load(back + l) * higher
         higher = high
         high = value
-    tl.store(out + row * size + column, high, mask=inside)
+    tl.store(out + row * out_step + column, high, mask=inside)
 
 
 def weighted_sum(
-    T: torch.Tensor, weights: torch.Tensor, slope: torch.Tensor, back: torch.Tensor
+    T: torch.Tensor,
+    weights: torch.Tensor,
+    slope: torch.Tensor,
+    back: torch.Tensor,
+    out: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Return Σ_l weights[i, l] p_l(T[i, j]) by Clenshaw's scheme, one look at every number.
 
@@ -40,12 +45,15 @@ def weighted_sum(
         Of the degrees.
     slope, back : tensors of shape (degree,)
         As :func:`mercer.ops.gegenbauer.clenshaw_steps` gives them.
+    out : tensor of shape (n, m), default=None
+        Where to put the result; it may be ``T``.
     """
     n_rows, size = T.shape
     weights = weights.contiguous()
-    out = torch.empty((n_rows, size), dtype=T.dtype, device=T.device)
+    if out is None:
+        out = torch.empty((n_rows, size), dtype=T.dtype, device=T.device)
     _sums[grid_of(n_rows, size)](
-        *(T, weights, slope, back, out, size, T.stride(0), weights.stride(0)),
+        *(T, weights, slope, back, out, size, T.stride(0), weights.stride(0), out.stride(0)),
         DEGREE=weights.shape[1] - 1,
         BLOCK=BLOCK,
     )
