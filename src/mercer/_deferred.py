@@ -45,14 +45,21 @@ def refuse_unless(holds: Any, error: Callable[[], Exception]) -> None:
 
 
 @contextmanager
-def asked_at_the_end() -> Iterator[None]:
-    """Collect the questions of a block of code, and ask them when it ends."""
+def collected() -> Iterator[list[Question]]:
+    """Collect the questions of a block of code in a list, and do not ask them."""
     questions: list[Question] = []
     token = _collected.set(questions)
     try:
-        yield
+        yield questions
     finally:
         _collected.reset(token)
+
+
+@contextmanager
+def asked_at_the_end() -> Iterator[None]:
+    """Collect the questions of a block of code, and ask them when it ends."""
+    with collected() as questions:
+        yield
     if len(questions) > 1 and hasattr(questions[0][0], "device"):
         # One answer for all is one wait.
         xp = array_api_compat.array_namespace(questions[0][0])

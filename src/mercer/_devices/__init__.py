@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, Protocol
 
@@ -100,6 +100,18 @@ def has_fused_kernels(X: Any) -> bool:
     if X.device.type != "cuda" and os.environ.get("TRITON_INTERPRET") != "1":
         return False
     return _triton_runs() and X.stride(-1) == 1
+
+
+def has_recordings(X: Any) -> bool:
+    """Return whether work on the device of an array can be recorded and replayed."""
+    return has_fused_kernels(X) and X.device.type == "cuda"
+
+
+def recorder(X: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return what makes a function of blocks one that is recorded at its second block."""
+    from .torch import Recorded
+
+    return Recorded
 
 
 def sent_ahead(blocks: Iterable[Any], device: str) -> Iterator[Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import torch
 
+from .._deferred import collected
 from .._settings import settings
 
 #: Columns of ZᵀZ that are computed, and added to the sums, at once.
@@ -71,6 +72,46 @@ class TorchAlgebra:
         """Wait until everything that was begun on the device of ``X`` is done."""
         if X.device.type == "cuda":
             torch.cuda.synchronize(X.device)
+
+
+class Recorded:
+    """A function of blocks of rows whose steps are recorded once, and replayed.
+
+    To launch a step takes longer than a small step itself. The first block is computed as it is,
+    which loads and prepares everything; the second one is recorded; blocks of another shape, and
+    functions that ask questions about their numbers, are never replayed.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(block, out=None)``: the same steps for every block of a shape.
+    """
+
+    def __init__(self, function: Callable[..., torch.Tensor]) -> None:
+        self._function = function
+        self._seen: tuple[int, ...] | None = None
+        self._graph: torch.cuda.CUDAGraph | None = None
+        self._block = self._out = torch.empty(0)
+
+    def __call__(self, block: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
+        """Return the function of a block, in ``out``."""
+        shape = tuple(block.shape)
+        if self._graph is None and shape == self._seen:
+            self._record(block, out)
+        if self._graph is None or shape != tuple(self._block.shape):
+            self._seen = shape
+            return self._function(block, out=out)
+        self._block.copy_(block)
+        self._graph.replay()
+        return self._out
+
+    def _record(self, block: torch.Tensor, out: torch.Tensor) -> None:
+        place, target = block.clone(), torch.empty(out.shape, dtype=out.dtype, device=out.device)
+        graph = torch.cuda.CUDAGraph()
+        with collected() as questions, torch.cuda.graph(graph):
+            result = self._function(place, out=target)
+        if not questions:
+            self._graph, self._block, self._out = graph, place, result
 
 
 @contextmanager

@@ -10,13 +10,15 @@ import numpy as np
 
 from .._array import all_finite, floating_name, is_numpy, is_sparse
 from .._deferred import asked_at_the_end
-from .._devices import has_fused_kernels
+from .._devices import has_fused_kernels, has_recordings, recorder
 from .blocks import DEVICE_SHARE, cut, plan_rows, row_width, take
 from .memory import allocate
 from .threads import run_tasks
 
 #: Bytes of blocks on a device that need not be a small share of their output.
 SMALL_OUTPUT = 32 * 2**20
+#: Bytes of blocks whose steps are recorded: they stay in the cache of the device.
+RECORDED = 128 * 2**20
 
 
 def map_rows(
@@ -25,6 +27,8 @@ def map_rows(
     n_columns: int,
     *,
     scratch: int = 0,
+    device_scratch: int | None = None,
+    replays: bool = False,
     name: str = "X",
     label: str,
 ) -> Any:
@@ -43,6 +47,10 @@ def map_rows(
         Columns of the result.
     scratch : int, default=0
         Further numbers that the function holds for each row while it works.
+    device_scratch : int, default=None
+        The same on an accelerator, if it is another number there.
+    replays : bool, default=False
+        Whether an accelerator may record the steps of a block, and replay them for the others.
     name, label : str
         What to call the input in errors, and the work in the progress bar.
     """
@@ -51,10 +59,15 @@ def map_rows(
     on_cpu = is_numpy(X)
     in_place = on_cpu or has_fused_kernels(X)
     # On a device that is written in place blocks take no output of their own.
-    width = row_width(X) + scratch + (n_columns if on_cpu or not in_place else 0)
+    held = scratch if on_cpu or device_scratch is None else device_scratch
+    width = row_width(X) + held + (n_columns if on_cpu or not in_place else 0)
     item = np.dtype(dtype).itemsize
     share = max(SMALL_OUTPUT, DEVICE_SHARE * item * n_rows * n_columns)
-    plan = plan_rows(n_rows, item * width, on_cpu, most_bytes=share)
+    recorded = replays and has_recordings(X)
+    plan = plan_rows(
+        n_rows, item * width, on_cpu, most_bytes=min(share, RECORDED) if recorded else share
+    )
+    recording = recorder(X)(function) if recorded else function
     out = allocate(X, (n_rows, n_columns), dtype)
     # To look at every block would be to wait for every block.
     check = on_cpu or not all_finite(X)
@@ -64,7 +77,7 @@ def map_rows(
         block = take(X, start, stop, dtype, name, check=check)
         if in_place:
             target = out[start:stop]
-            result = function(block, out=target)
+            result = recording(block, out=target)
             if result is not target:
                 target[...] = result.toarray() if is_sparse(result) else result
         else:

@@ -207,8 +207,16 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _all_rows(self, block_map: Callable[..., Any], X: Any) -> Any:
         """Return the features of all rows; maps whose features are no floats have their own way."""
-        label, scratch = type(self).__name__, self.traits_.scratch
-        return map_rows(block_map, X, self.n_features_out_, scratch=scratch, label=label)
+        traits = self.traits_
+        return map_rows(
+            block_map,
+            X,
+            self.n_features_out_,
+            scratch=traits.scratch,
+            device_scratch=traits.device_scratch,
+            replays=traits.replays,
+            label=type(self).__name__,
+        )
 
     def map_block(self, X: Any, xp: Any, out: Any = None) -> Any:
         """Return the features of one block of floating rows, in ``out`` if given."""

@@ -38,6 +38,11 @@ class MapTraits:
         Whether another seed would have given another map.
     scratch : int
         Numbers that the map holds for each row while it works, beside input and output.
+    device_scratch : int or None
+        The same on an accelerator, where it is another number.
+    replays : bool
+        Whether a block is so many steps of work that an accelerator should record them once, and
+        replay them for every block; the steps must not depend on the numbers of a block.
     by_recipe : bool
         Whether a compact model file may hold the seed in place of what was drawn.
     guard : RowGuard or None
@@ -60,6 +65,8 @@ class MapTraits:
     unbiased: bool = True
     random: bool = True
     scratch: int = 0
+    device_scratch: int | None = None
+    replays: bool = False
     by_recipe: bool = True
     guard: RowGuard | None = None
     excess: float = 0.0

@@ -37,9 +37,9 @@ class Gathering(NamedTuple):
 
     Attributes
     ----------
-    starts : int64 array of shape (size + 1,)
+    starts : int32 array of shape (size + 1,)
         Where the columns of every place begin.
-    columns : int64 array of shape (n_features,)
+    columns : int32 array of shape (n_features,)
         The columns, place by place.
     signs : array of shape (n_features,)
         Their signs.
@@ -61,7 +61,7 @@ def gathering(places: np.ndarray, signs: np.ndarray, size: int) -> Gathering:
     --------
     >>> found = gathering(np.asarray([1, 0, 1]), np.asarray([1.0, 1.0, -1.0]), 2)
     >>> found.starts, found.columns, found.signs
-    (array([0, 1, 3]), array([1, 0, 2]), array([ 1.,  1., -1.]))
+    (array([0, 1, 3], dtype=int32), array([1, 0, 2], dtype=int32), array([ 1.,  1., -1.]))
     """
     columns = np.argsort(places, kind="stable")
     counts = np.bincount(places, minlength=size)
@@ -71,7 +71,8 @@ def gathering(places: np.ndarray, signs: np.ndarray, size: int) -> Gathering:
         there = counts > k
         own = np.where(there, columns[np.minimum(starts[:-1] + k, len(columns) - 1)], 0)
         rounds.append((frozen(own), frozen(np.where(there, signs[own], 0.0))))
-    return Gathering(frozen(starts), frozen(columns), frozen(signs[columns]), rounds)
+    narrow = starts.astype(np.int32), columns.astype(np.int32)
+    return Gathering(frozen(narrow[0]), frozen(narrow[1]), frozen(signs[columns]), rounds)
 
 
 def gathered_sketch(X: Any, found: Gathering, size: int, xp: Any) -> Any:
@@ -87,7 +88,7 @@ def gathered_sketch(X: Any, found: Gathering, size: int, xp: Any) -> Any:
         from ._cuda import count_sketch as cuda
 
         about = like(X, found.starts), like(X, found.columns), like(X, found.signs)
-        return cuda.count_sketch(X, *about, size, len(found.rounds))
+        return cuda.count_sketch(X, *about, size)
     total = None
     for columns, signs in found.rounds:
         part = xp.take(X, like(X, columns), axis=1) * like(X, signs)

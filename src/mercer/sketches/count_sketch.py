@@ -62,12 +62,16 @@ class CountSketch:
 
         found = self._gathering
         starts, columns = like(X, found.starts), like(X, found.columns)
-        return Gathered(starts, columns, like(X, found.signs), len(found.rounds))
+        return Gathered(starts, columns, like(X, found.signs))
 
     @cached_property
     def spectrum(self) -> np.ndarray:
-        """The matrix that takes rows to the real and the imaginary parts of their spectra."""
-        angles = 2 * np.pi / self.size * np.outer(self.places, np.arange(self.size // 2 + 1))
+        """The matrix that takes rows to the real and the imaginary parts of their spectra.
+
+        Both have some columns more than there are frequencies: products of odd widths are slow.
+        """
+        frequencies = np.arange(-(-(self.size // 2 + 1) // 8) * 8)
+        angles = 2 * np.pi / self.size * np.outer(self.places, frequencies)
         parts = np.cos(angles), -np.sin(angles)
         return frozen(self.signs[:, None] * np.concatenate(parts, axis=1))
 

@@ -67,19 +67,24 @@ class _NetworkFeatures(FeatureMap):
                 self.kernel_, Region.anywhere(), n_features_in, self.n_components, self.degree
             )
             columns = design.columns(stream)
-            traits = MapTraits(random=columns.is_random, scratch=columns.scratch)
+            traits = MapTraits(
+                random=columns.is_random,
+                scratch=columns.scratch,
+                device_scratch=columns.device_scratch,
+                replays=True,
+            )
             drawn = {"mean_kernel_": design.mean_kernel(), "layers_": columns}
             return {"method_": method, "traits_": traits, **drawn}
         if method == "one-shot":
             degree = default_degree(self.kernel_) if self.degree is None else self.degree
             series = PowerSeries.near(self.kernel_, degree)
             sketch = OneShot(stream, n_features_in, self.n_components, series.taylor())
-            traits = MapTraits(scratch=sketch.scratch)
+            traits = MapTraits(scratch=sketch.scratch, replays=True)
             drawn = {"mean_kernel_": series, "layers_": sketch}
             return {"method_": method, "traits_": traits, **drawn}
         layers = self._layers(stream, n_features_in, method)
         unbiased = self.depth == 1 and method == "random"
-        traits = MapTraits(unbiased=unbiased, scratch=layers.scratch)
+        traits = MapTraits(unbiased=unbiased, scratch=layers.scratch, replays=True)
         return {"method_": method, "traits_": traits, "layers_": layers}
 
     def _map(self, X: Any, xp: Any, out: Any = None) -> Any:

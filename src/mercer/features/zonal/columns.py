@@ -91,6 +91,8 @@ class ZonalColumns:
             self._bounds = frozen(_bounds(self._size, len(patterns)))
             self.scratch += 2 * len(patterns) * (series.degree + 1)
             self.scratch += 0 if self._fold else 2 * self._size
+        #: The same on an accelerator, where products do not lie in the output.
+        self.device_scratch = self.scratch + 2 * self._size
 
     @property
     def may_overflow(self) -> bool:

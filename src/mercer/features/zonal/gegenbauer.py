@@ -214,7 +214,10 @@ class GegenbauerFeatures(LearnsFromRows, FeatureMap):
             "truncation_error_": mean,
             "largest_truncation_error_": largest,
             "traits_": MapTraits(
-                random=columns.is_random, scratch=columns.scratch, guard=design.guard()
+                random=columns.is_random,
+                scratch=columns.scratch,
+                device_scratch=columns.device_scratch,
+                guard=design.guard(),
             ),
         }
 

@@ -17,7 +17,7 @@ import triton.language as tl
 from . import fp64
 
 #: Pairs of rows, and columns, that one program handles.
-PAIRS, COLUMNS = 4, 256
+PAIRS, COLUMNS = 8, 32
 #: Frequencies, or columns of a pair, that one program handles.
 BLOCK = 512
 
@@ -43,13 +43,12 @@ class Gathered(NamedTuple):
     starts: torch.Tensor
     columns: torch.Tensor
     signs: torch.Tensor
-    most: int
 
 
 @triton.jit
 def _gathered_pairs(
-    X, starts, columns, signs, out, size, n_rows, pair_step, row_step, column_step,
-    MOST: tl.constexpr, PAIRS: tl.constexpr, COLUMNS: tl.constexpr,
+    X, starts, columns, signs, out, size, n_rows, pair_step, row_step,
+    IN_PAIRS: tl.constexpr, PAIRS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     pair = (tl.program_id(0) * PAIRS + tl.arange(0, PAIRS)).to(tl.int64)
     place = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
@@ -59,13 +58,22 @@ def _gathered_pairs(
     count = tl.load(starts + place + 1, mask=inside, other=0) - first
     real = tl.zeros((PAIRS, COLUMNS), dtype=out.dtype.element_ty)
     imaginary = tl.zeros((PAIRS, COLUMNS), dtype=out.dtype.element_ty)
-    for k in range(MOST):
+    # As many rounds as the fullest of these few places has columns.
+    k, most = 0, tl.max(count, axis=0)
+    while k < most:
         there = inside & (k < count)
         column = tl.load(columns + first + k, mask=there, other=0)
         sign = tl.load(signs + first + k, mask=there, other=0.0)[None, :]
-        at = X + pair[:, None] * pair_step + column[None, :] * column_step
+        if IN_PAIRS:
+            # Both parts of a complex number lie side by side, and come by one access.
+            at = X + (pair[:, None] * pair_step + column[None, :] * 2)
+            part = there[None, :] & even
+        else:
+            at = X + (pair[:, None] * pair_step + column[None, :])
+            part = there[None, :] & odd
         real += sign * tl.load(at, mask=there[None, :] & even, other=0.0)
-        imaginary += sign * tl.load(at + row_step, mask=there[None, :] & odd, other=0.0)
+        imaginary += sign * tl.load(at + row_step, mask=part, other=0.0)
+        k += 1
     target = out + (pair[:, None] * size + place[None, :]) * 2
     tl.store(target, real, mask=inside[None, :] & even)
     tl.store(target + 1, imaginary, mask=inside[None, :] & even)
@@ -75,10 +83,10 @@ def gathered_pairs(X: torch.Tensor | RowPairs, sketch: Gathered, size: int) -> R
     """Return the sketch of rows, or of pairs of rows, as pairs."""
     if isinstance(X, RowPairs):
         rows, n_rows, width = torch.view_as_real(X.values), X.n_rows, X.values.shape[1]
-        steps = 2 * width, 1, 2
+        steps = 2 * width, 1
     else:
         rows, n_rows = X, X.shape[0]
-        steps = 2 * X.stride(0), X.stride(0), 1
+        steps = 2 * X.stride(0), X.stride(0)
     n_pairs = (n_rows + 1) // 2
     kind = torch.complex64 if rows.dtype == torch.float32 else torch.complex128
     found = torch.empty((n_pairs, size), dtype=kind, device=rows.device)
@@ -86,7 +94,8 @@ def gathered_pairs(X: torch.Tensor | RowPairs, sketch: Gathered, size: int) -> R
     _gathered_pairs[grid](
         *(rows, sketch.starts, sketch.columns, sketch.signs, torch.view_as_real(found)),
         *(size, n_rows, *steps),
-        MOST=sketch.most,
+        IN_PAIRS=isinstance(X, RowPairs),
+        num_warps=1,
         PAIRS=PAIRS,
         COLUMNS=COLUMNS,
     )
@@ -95,7 +104,16 @@ def gathered_pairs(X: torch.Tensor | RowPairs, sketch: Gathered, size: int) -> R
 
 @triton.jit
 def _multiplied(
-    Z, S, size, n_rows, half, row_step, scale: fp64, IN_PAIRS: tl.constexpr, BLOCK: tl.constexpr
+    Z,
+    S,
+    size,
+    n_rows,
+    half,
+    row_step,
+    behind,
+    scale: fp64,
+    IN_PAIRS: tl.constexpr,
+    BLOCK: tl.constexpr,
 ):
     pair = tl.program_id(0).to(tl.int64)
     k = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
@@ -117,9 +135,9 @@ def _multiplied(
         even, odd = S + 2 * pair * row_step + k, S + (2 * pair + 1) * row_step + k
         there = inside & (2 * pair + 1 < n_rows)
         c_r = tl.load(even, mask=inside, other=0.0)
-        c_i = tl.load(even + half, mask=inside, other=0.0)
+        c_i = tl.load(even + behind, mask=inside, other=0.0)
         d_r = tl.load(odd, mask=there, other=0.0)
-        d_i = tl.load(odd + half, mask=there, other=0.0)
+        d_i = tl.load(odd + behind, mask=there, other=0.0)
     y_r, y_i = factor * (a_r * c_r - a_i * c_i), factor * (a_r * c_i + a_i * c_r)
     v_r, v_i = factor * (b_r * d_r - b_i * d_i), factor * (b_r * d_i + b_i * d_r)
     tl.store(across, y_r + v_i, mask=inside)
@@ -134,9 +152,10 @@ def convolved_pairs(pairs: RowPairs, other: RowPairs | torch.Tensor) -> RowPairs
     Parameters
     ----------
     pairs : RowPairs
-        Rows; they are overwritten.
-    other : RowPairs, or tensor of shape (n, 2 (N // 2 + 1))
-        The other rows; or the real and, behind them, the imaginary parts of their spectra.
+        Rows.
+    other : RowPairs, or tensor of shape (n, 2 h)
+        The other rows; or the real and, in the second half of the columns, the imaginary parts of
+        their spectra.
     """
     size = pairs.values.shape[1]
     half = size // 2 + 1
@@ -147,12 +166,13 @@ def convolved_pairs(pairs: RowPairs, other: RowPairs | torch.Tensor) -> RowPairs
     else:
         factors, step = other, other.stride(0)
     _multiplied[(spectra.shape[0], triton.cdiv(half, BLOCK))](
-        *(torch.view_as_real(spectra), factors, size, pairs.n_rows, half, step, 1.0 / size),
+        *(torch.view_as_real(spectra), factors, size, pairs.n_rows, half, step, step // 2),
+        1.0 / size,
         IN_PAIRS=in_pairs,
         BLOCK=BLOCK,
     )
     # The factor 1 / N is in the product already.
-    return RowPairs(torch.fft.ifft(spectra, norm="forward", out=pairs.values), pairs.n_rows)
+    return RowPairs(torch.fft.ifft(spectra, norm="forward"), pairs.n_rows)
 
 
 @triton.jit
