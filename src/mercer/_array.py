@@ -113,6 +113,13 @@ def take_rows(A: Any, places: np.ndarray) -> Any:
     return namespace(A).take(A, beside(A, places), axis=0)
 
 
+def take_columns(A: Any, places: np.ndarray) -> Any:
+    """Return some columns of a dense array, by their places."""
+    if is_numpy(A):
+        return A[:, places]
+    return namespace(A).take(A, beside(A, places), axis=1)
+
+
 def free_device_memory(X: Any) -> int | None:
     """Return the free bytes of the accelerator that holds ``X``; ``None`` for the host's arrays."""
     if is_numpy(X) or not hasattr(X, "device"):
