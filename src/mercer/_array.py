@@ -53,6 +53,11 @@ def namespace(X: Any) -> Any:
     return array_api_compat.array_namespace(X)
 
 
+def place_of(X: Any) -> str:
+    """Return the library and the device of an array as a name."""
+    return "numpy" if is_numpy(X) else f"{namespace(X).__name__}:{array_api_compat.device(X)}"
+
+
 def dtype_name(X: Any) -> str:
     """Return the dtype of ``X`` as a plain name such as ``"float32"``."""
     # The name of a NumPy dtype leaves out its byte order.
@@ -222,7 +227,7 @@ def like(X: Any, parameter: np.ndarray) -> Any:
         key = (id(parameter), name)
     else:
         xp = namespace(X)
-        key = (id(parameter), f"{xp.__name__}:{array_api_compat.device(X)}:{name}")
+        key = (id(parameter), f"{place_of(X)}:{name}")
     found = _moved.get(key)
     if found is not None and found[0]() is parameter:
         return found[1]
