@@ -287,7 +287,7 @@ def test_sparse_rows_and_other_libraries():
     )
     for make in array_libraries().values():
         model = FeatureRidge(features()).fit(make(X), make(y))
-        assert model.predict(make(X)) == pytest.approx(expected, rel=1e-9)
+        assert to_numpy(model.predict(make(X))) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 
-from .posterior import cholesky
 from .problem import KNOWN, TRUSTED, Problem, Solution, choose, generalised_error
+from .shifted import cholesky
 
 #: Candidates from which on one eigendecomposition costs less than a Cholesky decomposition and
 #: the inverse of its factor for each of them.
