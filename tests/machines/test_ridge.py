@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer
 from mercer import FeatureRidge, FeatureRidgeClassifier, Gaussian, RandomFourier
+from mercer._array import to_numpy
 from mercer.testing import array_libraries, peak_bytes
 
 
