@@ -83,7 +83,7 @@ class DevicePath:
 
     def solve(self, alpha: float | np.ndarray) -> Any:
         """Return θ for one α, or for one α for each target."""
-        alphas = np.unique(alpha)
+        alphas, place = np.unique(alpha, return_inverse=True)
         if alphas.size == 1 and "_spectrum" not in self.__dict__:
             try:
                 factor = cholesky_at(self._S, float(alphas[0]))
@@ -92,7 +92,7 @@ class DevicePath:
                 # Rounding has left S indefinite; its eigenvalues tell by how much.
                 pass
         values, vectors, rotated = self._spectrum
-        raised = np.asarray([self._raised(float(one)) for one in np.ravel(alpha)])
+        raised = np.asarray([self._raised(float(one)) for one in alphas])[place.ravel()]
         return vectors @ (rotated / (values[:, None] + moved(raised, values)[None, :]))
 
     def _raised(self, alpha: float) -> float:
