@@ -53,11 +53,6 @@ def namespace(X: Any) -> Any:
     return array_api_compat.array_namespace(X)
 
 
-def place_of(X: Any) -> str:
-    """Return the library and the device of an array as a name."""
-    return "numpy" if is_numpy(X) else f"{namespace(X).__name__}:{array_api_compat.device(X)}"
-
-
 def dtype_name(X: Any) -> str:
     """Return the dtype of ``X`` as a plain name such as ``"float32"``."""
     # The name of a NumPy dtype leaves out its byte order.
@@ -109,6 +104,13 @@ def beside(X: Any, values: np.ndarray) -> Any:
     if is_numpy(X):
         return values
     return namespace(X).asarray(np.ascontiguousarray(values), device=array_api_compat.device(X))
+
+
+def device_of(X: Any) -> tuple[str, Any]:
+    """Return the library of an array, and its device: equal for arrays that work together."""
+    if is_numpy(X):
+        return "numpy", None
+    return namespace(X).__name__, array_api_compat.device(X)
 
 
 def moved(values: Any, beside: Any = None) -> Any:
@@ -227,7 +229,7 @@ def like(X: Any, parameter: np.ndarray) -> Any:
         key = (id(parameter), name)
     else:
         xp = namespace(X)
-        key = (id(parameter), f"{place_of(X)}:{name}")
+        key = (id(parameter), f"{device_of(X)}:{name}")
     found = _moved.get(key)
     if found is not None and found[0]() is parameter:
         return found[1]

@@ -11,13 +11,13 @@ import numpy as np
 from .._array import (
     as_floating,
     beside,
+    device_of,
     is_foreign,
     is_numpy,
     joined_rows,
     like,
     moved,
     namespace,
-    place_of,
     take_rows,
     to_numpy,
 )
@@ -84,7 +84,7 @@ class KernelState:
         self.solution: Solution
         self._Y: np.ndarray | None = None
         self._scale: float | None = None
-        self._posteriors: dict[tuple[float, str], DualPosterior] = {}
+        self._posteriors: dict[tuple[float, Any], DualPosterior] = {}
         self._low_rank: LowRankPosterior | None = None
         #: The relative residual that an iterative solver has left.
         self.residual = 0.0
@@ -243,7 +243,7 @@ class KernelState:
         """Return the posterior for one alpha, made once for each device it is needed on."""
         if self._low_rank is not None:
             return self._low_rank
-        key = alpha, place_of(near)
+        key = alpha, device_of(near)
         if key not in self._posteriors:
             K = self.kernel(like(near, self.rows))
             weights = self.weights if self._curvature is None else self._curvature
