@@ -174,9 +174,7 @@ class ExactKernelMachine(SolvedMachine):
         many = self.solver == "auto" and n_rows > DIRECT_ROWS
         return asked or (many and not self.per_target)
 
-    def raw_predict(
-        self, X: Any, with_variance: bool = False
-    ) -> Values:
+    def raw_predict(self, X: Any, with_variance: bool = False) -> Values:
         """Return predictions of shape (n_rows, n_targets), and their variances."""
         return self._fitted().values(check_rows(X, owner=self), with_variance)
 
