@@ -1,9 +1,9 @@
 """The front door on a card: time and error on whole tables, beside xRFM and beside a CPU.
 
 ``python -m benchmarks.gpu.front_door --data DIR --out DIR`` on a machine with CUDA, where ``DIR``
-holds the tables as ``benchmarks.accuracy.peer_case`` reads them; ``--small`` tries everything on the
-CPU by torch with a few rows. Splits are those of ``accuracy_peers``, whose rows of xRFM (measured on
-an H200) and of mercer on a CPU stand beside.
+holds the tables as ``benchmarks.accuracy.peer_case`` reads them; ``--small`` tries everything on
+the CPU by torch with a few rows. Splits are those of ``accuracy_peers``, whose rows of xRFM
+(measured on an H200) and of mercer on a CPU stand beside.
 """
 
 from __future__ import annotations

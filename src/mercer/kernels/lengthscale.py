@@ -97,7 +97,7 @@ class FewRows:
 
     Parameters
     ----------
-    X : array of shape (n_rows, n_features)
+    sample : array of shape (n_rows, n_features)
         The rows, at most as many as a :class:`RowSummary` keeps.
 
     Examples
@@ -106,18 +106,18 @@ class FewRows:
     2.0
     """
 
-    def __init__(self, X: Any) -> None:
-        self._X = X
+    def __init__(self, sample: Any) -> None:
+        self.sample = sample
 
     def lengthscale(self, rule: str, distance: str = "euclidean") -> float:
         """Return the lengthscale by ``rule``, as :class:`RowSummary` does."""
         if rule == "median":
-            value = median_distance(as_floating(self._X, "float64"), distance)
+            value = median_distance(as_floating(self.sample, "float64"), distance)
             if value > 0 and math.isfinite(value):
                 return value
         # Other rules, and what is wrong with the rows.
         summary = RowSummary()
-        summary.update(self._X)
+        summary.update(self.sample)
         return summary.lengthscale(rule, distance)
 
 

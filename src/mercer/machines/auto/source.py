@@ -27,7 +27,7 @@ class Source(Protocol):
         ...
 
     def bring(self, rows: np.ndarray) -> Any:
-        """Return rows of the host where the blocks are learnt: on their device, or the settings'."""
+        """Return rows of the host where the blocks are learnt."""
         ...
 
     def __iter__(self) -> Iterator[Block]:
