@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from .._array import namespace
 from .._registry import storable
 from ..ops.columns import columns_of

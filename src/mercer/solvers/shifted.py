@@ -23,12 +23,12 @@ def cholesky(S: Any, alpha: float, rounding: float) -> Any:
     array([[2., 0.],
            [0., 2.]])
     """
-    size = float(namespace(S).linalg.trace(S)) / S.shape[0]
     raised = 0.0
     while True:
         try:
             return cholesky_at(S, alpha + raised)
         except np.linalg.LinAlgError:
+            size = float(namespace(S).linalg.trace(S)) / S.shape[0]
             raised = max(10 * raised, rounding * size)
             if not raised <= size:
                 raise
