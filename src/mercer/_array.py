@@ -113,6 +113,25 @@ def take_rows(A: Any, places: np.ndarray) -> Any:
     return namespace(A).take(A, beside(A, places), axis=0)
 
 
+def joined(parts: list[Any]) -> Any:
+    """Return arrays of one library and device below each other."""
+    return np.concatenate(parts) if is_numpy(parts[0]) else namespace(parts[0]).concat(parts)
+
+
+def brought(X: Any, array: Any) -> Any:
+    """Return an array of any library in that of ``X`` and on its device.
+
+    NumPy arrays that live long are moved once, see :func:`like`; they get the floating dtype of
+    ``X``. What is there already is not copied.
+    """
+    if is_numpy(array):
+        return like(X, array)
+    here = not is_numpy(X) and namespace(array) is namespace(X)
+    if here and array_api_compat.device(array) == array_api_compat.device(X):
+        return array
+    return beside(X, to_numpy(array))
+
+
 def free_device_memory(X: Any) -> int | None:
     """Return the free bytes of the accelerator that holds ``X``; ``None`` for the host's arrays."""
     if is_numpy(X) or not hasattr(X, "device"):
