@@ -106,16 +106,38 @@ def beside(X: Any, values: np.ndarray) -> Any:
     return namespace(X).asarray(np.ascontiguousarray(values), device=array_api_compat.device(X))
 
 
-def take_rows(A: Any, places: np.ndarray) -> Any:
+def moved(values: Any, beside: Any = None) -> Any:
+    """Return an array in the library and on the device of another; ``None`` means NumPy."""
+    if not is_foreign(beside):
+        return to_numpy(values) if is_foreign(values) else values
+    if is_foreign(values) and namespace(values) is namespace(beside):
+        return array_api_compat.to_device(values, array_api_compat.device(beside))
+    host = to_numpy(values)
+    # What another library may share must not be read-only.
+    host = host if host.flags.writeable else host.copy()
+    return namespace(beside).asarray(
+        np.ascontiguousarray(host), device=array_api_compat.device(beside)
+    )
+
+
+def take_rows(A: Any, places: Any) -> Any:
     """Return some rows of an array, by their places."""
     if is_numpy(A):
         return A[places]
-    return namespace(A).take(A, beside(A, places), axis=0)
+    return namespace(A).take(A, moved(places, A), axis=0)
 
 
-def joined(parts: list[Any]) -> Any:
-    """Return arrays of one library and device below each other."""
-    return np.concatenate(parts) if is_numpy(parts[0]) else namespace(parts[0]).concat(parts)
+def joined_rows(parts: list[Any]) -> Any:
+    """Return the rows of several arrays of one library in one.
+
+    Examples
+    --------
+    >>> joined_rows([np.ones(1), np.zeros(2)])
+    array([1., 0., 0.])
+    """
+    if is_numpy(parts[0]):
+        return np.concatenate(parts)
+    return namespace(parts[0]).concat(parts, axis=0)
 
 
 def brought(X: Any, array: Any) -> Any:
@@ -124,12 +146,7 @@ def brought(X: Any, array: Any) -> Any:
     NumPy arrays that live long are moved once, see :func:`like`; they get the floating dtype of
     ``X``. What is there already is not copied.
     """
-    if is_numpy(array):
-        return like(X, array)
-    here = not is_numpy(X) and namespace(array) is namespace(X)
-    if here and array_api_compat.device(array) == array_api_compat.device(X):
-        return array
-    return beside(X, to_numpy(array))
+    return like(X, array) if is_numpy(array) else moved(array, X)
 
 
 def free_device_memory(X: Any) -> int | None:

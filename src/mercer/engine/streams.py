@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._array import is_foreign, take_rows, to_numpy
+from .._array import as_floating, is_foreign, moved, namespace, take_rows, to_numpy
 from .._frame import frame_rows, is_frame
 from .._settings import settings
 
@@ -16,7 +16,10 @@ from .._settings import settings
 FEATURE_BYTES = 32 * 2**20
 #: A block in flight holds its features, a centred copy of them and their product.
 COPIES = 3
-
+BAD_WEIGHTS = (
+    "sample_weight must hold finite numbers that are not negative; give weight 0 to rows that "
+    "must not count."
+)
 
 #: Entries of a table to look at together.
 LOOK_ENTRIES = 2**20
@@ -146,10 +149,22 @@ def refuse_beside_stream(**given: Any) -> None:
             )
 
 
-def as_weights(weights: Any, n_rows: int) -> np.ndarray | None:
-    """Return sample weights as an array, or say what is wrong with them."""
+def as_weights(weights: Any, n_rows: int, beside: Any = None) -> Any:
+    """Return sample weights as float64, or say what is wrong with them.
+
+    Parameters
+    ----------
+    weights : array, list, number or None
+        The weights.
+    n_rows : int
+        Rows that they belong to.
+    beside : array, default=None
+        Names the library and the device of the result; ``None`` means NumPy.
+    """
     if weights is None:
         return None
+    if is_foreign(weights) and is_foreign(beside) and weights.ndim == 1:
+        return _weights_on_device(weights, n_rows, beside)
     given = to_numpy(weights) if is_foreign(weights) else weights
     values = np.asarray(given, dtype=float)
     if values.ndim == 0:
@@ -160,8 +175,18 @@ def as_weights(weights: Any, n_rows: int) -> np.ndarray | None:
             f"{values.shape}."
         )
     if not np.isfinite(values).all() or (values < 0).any():
+        raise ValueError(BAD_WEIGHTS)
+    return moved(values, beside)
+
+
+def _weights_on_device(weights: Any, n_rows: int, beside: Any) -> Any:
+    """Return weights that are on a device already, checked there."""
+    if weights.shape != (n_rows,):
         raise ValueError(
-            "sample_weight must hold finite numbers that are not negative; give weight 0 to rows "
-            "that must not count."
+            f"sample_weight must have one number for each of the {n_rows} rows, got shape "
+            f"{tuple(weights.shape)}."
         )
+    values, xp = moved(as_floating(weights, "float64"), beside), namespace(beside)
+    if not bool(xp.all(xp.isfinite(values) & (values >= 0))):
+        raise ValueError(BAD_WEIGHTS)
     return values

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
-from .._array import as_floating
+from .._array import as_floating, namespace
 from .._registry import storable
 from ..engine.sample import RowSample
 
@@ -62,7 +62,7 @@ class HeldOut:
         return -float(np.average(right, weights=known))
 
 
-def every_class(decisions: np.ndarray) -> np.ndarray:
+def every_class(decisions: Any) -> Any:
     """Return decisions with a column for each class; those of two classes share one.
 
     Examples
@@ -71,7 +71,7 @@ def every_class(decisions: np.ndarray) -> np.ndarray:
     array([[-0.5,  0.5]])
     """
     if decisions.shape[1] == 1:
-        return np.concatenate([-decisions, decisions], axis=1)
+        return namespace(decisions).concat([-decisions, decisions], axis=1)
     return decisions
 
 

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import TransformerMixin, clone
 
-from ..._array import as_floating, beside, brought, is_numpy, joined
+from ..._array import as_floating, brought, joined_rows, moved
 from ..._random import Stream, seed_of
 from ..._sklearn import RANDOM_STATE, Interval, StrOptions, check_rows, fit_context
 from ...engine.progress import Job
@@ -320,16 +320,13 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
 
     def _checked(self, block: Block, targets: Targets, first: bool, streaming: bool) -> Rows:
         X = check_rows(block.X, owner=self, reset=first)
-        checked = targets.check(block.y, X.shape[0])
+        checked = targets.check(block.y, X.shape[0], beside=X)
         if first:
             targets.observe(checked)
-        encoded = targets.encode(checked)
+        encoded = targets.encode(checked, beside=X)
         counts = as_weights(block.weights, X.shape[0])
         weights = targets.weights(encoded, counts, whole=not streaming)
-        Y = targets.expand(encoded)
-        if is_numpy(Y):
-            Y = beside(X, Y)
-        return Rows(X, as_floating(Y, "float64"), weights, counts)
+        return Rows(X, targets.expand(encoded), None if weights is None else moved(weights), counts)
 
     def transform(self, X: Any) -> Any:
         """Return rows with the columns (or directions) weighted as they were learnt.
@@ -346,7 +343,7 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
             library and on the device of ``X``.
         """
         X = check_rows(X, owner=self)
-        return where_given(X, joined(list(self._reweighted(X))))
+        return where_given(X, joined_rows(list(self._reweighted(X))))
 
     def _reweighted(self, X: Any) -> Iterator[Any]:
         """Yield blocks of checked rows as the kernel sees them, where they are computed."""
@@ -359,10 +356,10 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         state = self._fitted()
         X = check_rows(X, owner=self)
         blocks = [as_floating(rows, "float64") for rows in self._reweighted(X)]
-        values = joined([state.scales.original(state.function(block)) for block in blocks])
+        values = joined_rows([state.scales.original(state.function(block)) for block in blocks])
         if not with_variance:
             return where_given(X, values), None
-        variances = joined([state.function.variances(block) for block in blocks])
+        variances = joined_rows([state.function.variances(block) for block in blocks])
         squares = brought(variances, state.scales.target_scale) ** 2
         return where_given(X, values), where_given(X, variances * squares)
 

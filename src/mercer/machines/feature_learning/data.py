@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._array import as_floating, beside, floating_name, is_numpy, joined, like, ones_for_rows, to_numpy
+from ..._array import as_floating, beside, floating_name, is_numpy, joined_rows, like, ones_for_rows, to_numpy
 from ..._devices import sent_ahead
 from ..._random import Stream
 from ..._registry import storable
@@ -176,8 +176,8 @@ class Standardized:
     def whole(self) -> Rows:
         """Return all rows as one block, in float64."""
         parts = list(self.blocks(1))
-        X = as_floating(joined([part.X for part in parts]), "float64")
-        Y = joined([part.Y for part in parts])
+        X = as_floating(joined_rows([part.X for part in parts]), "float64")
+        Y = joined_rows([part.Y for part in parts])
         weights = _joined([part.weights for part in parts], parts)
         return Rows(X, Y, weights, _joined([part.counts for part in parts], parts))
 
@@ -187,7 +187,7 @@ def _joined(given: list[Any], parts: list[Rows]) -> Any:
     if all(weights is None for weights in given):
         return None
     pairs = zip(given, parts, strict=True)
-    return joined([ones_for_rows(part.X) if w is None else w for w, part in pairs])
+    return joined_rows([ones_for_rows(part.X) if w is None else w for w, part in pairs])
 
 
 def _dense(blocks: Iterable[Rows], width: int, check: bool = True) -> Iterator[Rows]:
