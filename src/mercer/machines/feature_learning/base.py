@@ -326,7 +326,8 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         encoded = targets.encode(checked, beside=X)
         counts = as_weights(block.weights, X.shape[0])
         weights = targets.weights(encoded, counts, whole=not streaming)
-        return Rows(X, targets.expand(encoded), None if weights is None else moved(weights), counts)
+        Y = as_floating(targets.expand(encoded), "float64")
+        return Rows(X, Y, None if weights is None else moved(weights), counts)
 
     def transform(self, X: Any) -> Any:
         """Return rows with the columns (or directions) weighted as they were learnt.
