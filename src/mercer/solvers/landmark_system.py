@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from .._array import beside, to_numpy
+from .._array import beside, namespace, to_numpy
 from ..engine.panels import RowPanels
 from .conjugate_gradients import Iterate, Iteration, conjugate_gradients
 from .kernel_system import IterativeSolution
@@ -185,10 +185,11 @@ class LandmarkSystem:
     def _constants(self, X: np.ndarray) -> np.ndarray:
         return np.asarray(self._mean - self._center @ X)
 
-    def _error(self, X: Any, seen: Any) -> float:
+    def _error(self, X: Any, seen: Any) -> Any:
         predicted = to_numpy(seen) + self._constants(to_numpy(X))
         squares = ((predicted - self._held) ** 2).mean(axis=1)
-        return float(np.average(squares, weights=self._held_weights))
+        error = np.average(squares, weights=self._held_weights)
+        return namespace(X).sum(beside(X, np.asarray([error])))
 
     def _solution(self, one: Iterate, degrees_of_freedom: float) -> IterativeSolution:
         X = to_numpy(one.X)

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.linalg
 
+from .shifted import cholesky
 from .statistics import Moments, RidgeStatistics
 
 #: One minus a leverage that rounding has made.
@@ -119,25 +120,6 @@ def posterior_of(gathered: Any, alpha: float, intercept: bool) -> Form:
 @posterior_of.register
 def _(gathered: RidgeStatistics, alpha: float, intercept: bool) -> Form:
     return Posterior(gathered.total(), alpha, intercept)
-
-
-def cholesky(S: np.ndarray, alpha: float, rounding: float) -> np.ndarray:
-    """Return the lower Cholesky factor of S + α I, with jitter on the diagonal where it is needed.
-
-    Rounding may have left S indefinite: jitter starts at the size of the rounding errors, and
-    grows tenfold until the factorisation succeeds.
-    """
-    size = float(np.trace(S)) / len(S)
-    raised = 0.0
-    while True:
-        A = S.copy()
-        A[np.diag_indices_from(A)] += alpha + raised
-        try:
-            return scipy.linalg.cholesky(A, lower=True, overwrite_a=True)
-        except np.linalg.LinAlgError:
-            raised = max(10 * raised, rounding * size)
-            if not raised <= size:
-                raise
 
 
 class LeaveOneOut:
