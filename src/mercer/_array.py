@@ -149,6 +149,13 @@ def brought(X: Any, array: Any) -> Any:
     return like(X, array) if is_numpy(array) else moved(array, X)
 
 
+def take_columns(A: Any, places: np.ndarray) -> Any:
+    """Return some columns of a dense array, by their places."""
+    if is_numpy(A):
+        return A[:, places]
+    return namespace(A).take(A, beside(A, places), axis=1)
+
+
 def free_device_memory(X: Any) -> int | None:
     """Return the free bytes of the accelerator that holds ``X``; ``None`` for the host's arrays."""
     if is_numpy(X) or not hasattr(X, "device"):

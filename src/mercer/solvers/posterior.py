@@ -8,6 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.linalg
 
+from .._array import beside, namespace, to_numpy
+from .._devices import algebra_of
 from .shifted import cholesky
 from .statistics import Moments, RidgeStatistics
 
@@ -58,7 +60,7 @@ class DualPosterior:
     Parameters
     ----------
     K : array of shape (n_rows, n_rows)
-        Inner products of the training rows that have weight; it is not changed.
+        Inner products of the training rows that have weight, of any library; it is not changed.
     weights : array of shape (n_rows,) or None
         Their weights.
     alpha : float
@@ -74,24 +76,29 @@ class DualPosterior:
     """
 
     def __init__(
-        self, K: np.ndarray, weights: np.ndarray | None, alpha: float, intercept: bool
+        self, K: Any, weights: np.ndarray | None, alpha: float, intercept: bool
     ) -> None:
         self._alpha, self._intercept = alpha, intercept
-        self._roots = np.ones(len(K)) if weights is None else np.sqrt(weights)
-        scaled = K if weights is None else self._roots[:, None] * K * self._roots
+        roots = np.ones(K.shape[0]) if weights is None else np.sqrt(weights)
+        self._roots = beside(K, roots[:, None])
+        scaled = K if weights is None else self._roots * K * self._roots.T
         self._factor = cholesky(scaled, alpha, float(np.finfo(float).eps))
-        self._ones = scipy.linalg.cho_solve((self._factor, True), self._roots)
-        self._total = float(self._roots @ self._ones)
+        self._ones = algebra_of(K).cholesky_solve(self._factor, self._roots)
+        self._total = float(to_numpy(self._roots.T @ self._ones)[0, 0])
 
-    def quadratic(self, values: np.ndarray, own: np.ndarray) -> np.ndarray:
-        """Return the form of rows, from their products with training rows and with themselves."""
-        scaled = (values * self._roots).T
-        free = 1 - self._ones @ scaled
-        half = scipy.linalg.solve_triangular(self._factor, scaled, lower=True)
-        left = np.maximum(own - np.einsum("ij,ij->j", half, half), 0.0)
+    def quadratic(self, values: Any, own: Any) -> Any:
+        """Return the form of rows, from their products with training rows and with themselves.
+
+        They are of the library of K, and on its device.
+        """
+        scaled, xp = values.T * self._roots, namespace(values)
+        free = 1 - (self._ones.T @ scaled)[0, :]
+        half = algebra_of(values).solve_triangular(self._factor, scaled)
+        left = own - xp.sum(half * half, axis=0)
+        left = xp.where(left > 0, left, xp.zeros_like(left))
         if self._intercept:
             left = left + free**2 / self._total
-        return np.asarray(left / self._alpha)
+        return left / self._alpha
 
 
 class Form(Protocol):

@@ -27,7 +27,7 @@ def cholesky(S: Any, alpha: float, rounding: float) -> Any:
     raised = 0.0
     while True:
         try:
-            return _factor(S, alpha + raised)
+            return _factor(S, float(alpha + raised))
         except np.linalg.LinAlgError:
             raised = max(10 * raised, rounding * size)
             if not raised <= size:
