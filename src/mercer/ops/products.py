@@ -38,8 +38,9 @@ def product(X: Any, weights: Any, out: Any = None) -> Any:
 def product_beside_scipy(A: Any, B: Any, transpose: bool = False) -> Any:
     """Return ``A @ B``, or ``A.T @ B``, of matrices stored by rows, by the BLAS of SciPy.
 
-    Arrays of other libraries are multiplied by these. For products that take turns with decompositions and rank-k updates, which only SciPy offers:
+    For products that take turns with decompositions and rank-k updates, which only SciPy offers:
     NumPy has a BLAS of its own, and the idle threads of one keep the cores from the other.
+    Arrays of other libraries are multiplied by these.
 
     Examples
     --------

@@ -75,9 +75,7 @@ class DualPosterior:
     array([0.5, 1. ])
     """
 
-    def __init__(
-        self, K: Any, weights: np.ndarray | None, alpha: float, intercept: bool
-    ) -> None:
+    def __init__(self, K: Any, weights: np.ndarray | None, alpha: float, intercept: bool) -> None:
         self._alpha, self._intercept = alpha, intercept
         roots = np.ones(K.shape[0]) if weights is None else np.sqrt(weights)
         self._roots = beside(K, roots[:, None])

@@ -8,7 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._array import as_floating, beside, floating_name, is_numpy, joined_rows, like, ones_for_rows, to_numpy
+from ..._array import (
+    as_floating,
+    beside,
+    floating_name,
+    is_numpy,
+    joined_rows,
+    like,
+    ones_for_rows,
+    to_numpy,
+)
 from ..._devices import sent_ahead
 from ..._random import Stream
 from ..._registry import storable

@@ -7,7 +7,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from ..._array import as_floating, beside, brought, to_numpy
+from ..._array import as_floating, brought, to_numpy
 from ..._registry import storable
 from ...features import RandomFourier
 from ...features.nystrom.root import LandmarkRoot
@@ -81,7 +81,7 @@ class KernelFunctions:
         self,
         kernel: Kernel,
         rows: Any,
-        weights: Any,
+        weights: np.ndarray | None,
         solution: Solution,
         posterior: LowRankPosterior | None = None,
     ) -> None:
@@ -98,17 +98,14 @@ class KernelFunctions:
         solution, rows = self._solution, brought(X, self._rows)
         posterior: DualPosterior | LowRankPosterior | None = self._posterior
         if posterior is None:
-            K, alpha = to_numpy(self._kernel(rows)), float(solution.alpha[0])
-            weights = None if self._weights is None else to_numpy(self._weights)
-            posterior = DualPosterior(K, weights, alpha, intercept=True)
-        values, own = self._kernel(X, rows), self._kernel.diag(X)
-        form = posterior.quadratic(to_numpy(values), to_numpy(own))
-        return beside(X, (1 + form)[:, None] * solution.noise)
+            K, alpha = self._kernel(rows), float(solution.alpha[0])
+            posterior = DualPosterior(K, self._weights, alpha, intercept=True)
+        form = posterior.quadratic(self._kernel(X, rows), self._kernel.diag(X))
+        return (1 + form)[:, None] * brought(form, solution.noise)
 
     def on_host(self) -> Self:
         """Return the function with rows and coefficients on the host."""
         self._rows, self._solution = to_numpy(self._rows), _on_host(self._solution)
-        self._weights = None if self._weights is None else to_numpy(self._weights)
         return self
 
 
@@ -205,6 +202,4 @@ class LandmarkFunctions(_Posterior):
 
 def _on_host(solution: Solution) -> Solution:
     """Return a solution whose coefficients are on the host."""
-    return replace(
-        solution, coef=to_numpy(solution.coef), intercept=to_numpy(solution.intercept)
-    )
+    return replace(solution, coef=to_numpy(solution.coef), intercept=to_numpy(solution.intercept))

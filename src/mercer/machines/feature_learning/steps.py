@@ -98,7 +98,8 @@ class ExactStep:
         K = self._kernel(rows)
         problem = Problem(self._candidates(last), leave_one_out=True, count_weights=False)
         # The matrix stays where it is; what has one number a row goes to and fro.
-        Y, own, counts = (None if a is None else to_numpy(a) for a in (given, own, counts))
+        Y = to_numpy(given)
+        own, counts = (None if one is None else to_numpy(one) for one in (own, counts))
         solution = solve_kernel(K, Y, problem, own)
         assert solution.left_out is not None
         E, D = gradient_and_norm(
@@ -121,9 +122,7 @@ class ExactStep:
         )
         function = KernelFunctions(self._kernel, rows, own, solution)
         alpha = float(solution.alpha[0])
-        return Fit(
-            function, error, alpha, to_numpy(E), to_numpy(D) / data.weight, lambda: held_out
-        )
+        return Fit(function, error, alpha, to_numpy(E), to_numpy(D) / data.weight, lambda: held_out)
 
     def _candidates(self, last: float | None) -> np.ndarray:
         if last is None or len(self._alphas) == 1:
@@ -150,7 +149,7 @@ class _TwoPasses:
         size: int,
     ) -> tuple[Solution, Moments]:
         """Return the ridge solution of features of reweighted rows, and their sums."""
-        statistics = None
+        statistics: Any = None
         for X, Y, own, _ in data.blocks(size):
             Z = features(weights.reweighted(X))
             if statistics is None:
@@ -217,7 +216,8 @@ class FourierStep(_TwoPasses):
         half = size // 2
         frequencies = self._frequencies
         sample = PredictedSample()
-        E, moved = 0.0, 0.0
+        E: Any = 0.0
+        moved: Any = 0.0
         for X, Y, own, counts in data.blocks(size):
             rows = weights.reweighted(X)
             Z = self._features.transform(rows)
@@ -233,9 +233,7 @@ class FourierStep(_TwoPasses):
                 slope = C * rounded[half:, k] - S * rounded[:half, k]
                 gradients = product_beside_scipy(slope, brought(Z, frequencies))
                 E = E + to_numpy(_squares(gradients, own, weights.matrix))
-                pulled = _double(
-                    product_beside_scipy(Z, beta[:, k : k + 1] * rows, transpose=True)
-                )
+                pulled = _double(product_beside_scipy(Z, beta[:, k : k + 1] * rows, transpose=True))
                 moved = moved + (
                     pulled[half:, :] * cosines[:, k : k + 1]
                     - pulled[:half, :] * sines[:, k : k + 1]
@@ -289,7 +287,8 @@ class NystromStep(_TwoPasses):
         solution, totals = self._solved(data, weights, features, size)
         assert root is not None
         alpha, found = float(solution.alpha[0]), root.coefficients(to_numpy(solution.coef))
-        E, D = 0.0, 0.0
+        E: Any = 0.0
+        D: Any = 0.0
         sample = PredictedSample()
         for number, (X, Y, own, counts) in enumerate(data.blocks(size)):
             rows = weights.reweighted(X)
@@ -302,9 +301,7 @@ class NystromStep(_TwoPasses):
             beta = self._dual(Y, predicted, own, alpha)
             weight = rows.shape[0] if own is None else float(own.sum())
             E = E + weight * to_numpy(
-                mean_squared_gradients(
-                    kernel, rows, places, coef, sample_weight=own, matrix=matrix
-                )
+                mean_squared_gradients(kernel, rows, places, coef, sample_weight=own, matrix=matrix)
             )
             D = D + 2 * to_numpy(derivative_norm(kernel, rows, places, beta, coef, matrix=matrix))
         places, coef = landmarks, found
