@@ -106,6 +106,13 @@ def beside(X: Any, values: np.ndarray) -> Any:
     return namespace(X).asarray(np.ascontiguousarray(values), device=array_api_compat.device(X))
 
 
+def device_of(X: Any) -> tuple[str, Any]:
+    """Return the library of an array, and its device: equal for arrays that work together."""
+    if is_numpy(X):
+        return "numpy", None
+    return namespace(X).__name__, array_api_compat.device(X)
+
+
 def moved(values: Any, beside: Any = None) -> Any:
     """Return an array in the library and on the device of another; ``None`` means NumPy."""
     if not is_foreign(beside):

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.linalg
 
-from .._array import beside, namespace, to_numpy
+from .._array import as_floating, beside, is_numpy, moved, namespace, ones_for_rows, to_numpy
 from .._devices import algebra_of
 from .shifted import cholesky
 from .statistics import Moments, RidgeStatistics
@@ -47,9 +47,12 @@ class Posterior:
         self._mean = totals.means(intercept)[0]
         self._constant = 1 / totals.weight if intercept else 0.0
 
-    def quadratic(self, Z: np.ndarray) -> np.ndarray:
-        """Return the form for every row of ``Z``."""
-        centred = np.asarray(Z, dtype=float) - self._mean
+    def quadratic(self, Z: Any) -> Any:
+        """Return the form for every row of ``Z``, which is where the sums are."""
+        centred = as_floating(Z, "float64") - self._mean
+        if not is_numpy(centred):
+            half = algebra_of(centred).solve_triangular(self._factor, centred.T)
+            return namespace(half).sum(half * half, axis=0) + self._constant
         half = scipy.linalg.solve_triangular(self._factor, centred.T, lower=True, overwrite_b=True)
         return np.einsum("ij,ij->j", half, half) + self._constant
 
@@ -102,7 +105,7 @@ class DualPosterior:
 class Form(Protocol):
     """The quadratic form of rows of features."""
 
-    def quadratic(self, Z: np.ndarray) -> np.ndarray:
+    def quadratic(self, Z: Any) -> Any:
         """Return the form for every row of ``Z``."""
         ...
 
@@ -143,28 +146,31 @@ class LeaveOneOut:
     def __init__(self, totals: Moments, alphas: np.ndarray, intercept: bool) -> None:
         gram, cross, _ = totals.centred(intercept)
         self._means = totals.means(intercept)
-        eigenvalues, self._vectors = np.linalg.eigh(gram)
-        self._shrink = 1 / (np.maximum(eigenvalues, 0.0)[:, None] + alphas)
+        eigenvalues, self._vectors = algebra_of(gram).eigh(gram)
+        xp = namespace(gram)
+        values, grid = xp.maximum(eigenvalues, 0.0 * eigenvalues), moved(alphas, gram)
+        self._shrink = 1 / (values[:, None] + grid[None, :])
         self._rotated = self._vectors.T @ cross
         self._constant = 1 / totals.weight if intercept else 0.0
         self._weight = 0.0
         self._squares = np.zeros((len(alphas), cross.shape[1]))
 
-    def add(self, Z: np.ndarray, Y: np.ndarray, weights: np.ndarray | None = None) -> None:
-        """Add the errors of a block of training rows."""
-        P = (np.asarray(Z, dtype=float) - self._means[0]) @ self._vectors
+    def add(self, Z: Any, Y: Any, weights: Any = None) -> None:
+        """Add the errors of a block of training rows, which is where the sums are."""
+        xp = namespace(Z)
+        P = (as_floating(Z, "float64") - self._means[0]) @ self._vectors
         Y = Y - self._means[1]
-        w = np.ones(len(P)) if weights is None else weights
+        w = ones_for_rows(Z) if weights is None else weights
         leverages = (P * P) @ self._shrink + self._constant
-        for row, shrink, h in zip(self._squares, self._shrink.T, leverages.T, strict=True):
-            residual = Y - P @ (shrink[:, None] * self._rotated)
-            rest = 1 - w * h
-            if (rest <= LOST).any():
+        for place, row in enumerate(self._squares):
+            residual = Y - P @ (self._shrink[:, place, None] * self._rotated)
+            rest = 1 - w * leverages[:, place]
+            if bool(xp.any(rest <= LOST)):
                 # A row carries its fit alone, as far as rounding tells: nothing is known of it.
                 row += np.inf
                 continue
-            row += (w[:, None] * (residual / rest[:, None]) ** 2).sum(axis=0)
-        self._weight += float(w.sum())
+            row += to_numpy(xp.sum(w[:, None] * (residual / rest[:, None]) ** 2, axis=0))
+        self._weight += float(xp.sum(w))
 
     def scores(self) -> np.ndarray:
         """Return the mean squared error of every α and target."""
