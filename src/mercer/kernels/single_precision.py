@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import Any
 
-import numpy as np
-
 from .._array import as_floating, dtype_name, empty_like_library, is_numpy
 from ..ops.distance_tiles import distance_slices
 from ..ops.fused import Form, SliceTile, fused_slices

@@ -31,7 +31,7 @@ def cholesky(S: Any, alpha: float, rounding: float) -> Any:
     raised = 0.0
     while True:
         try:
-            return _factor(S, float(alpha + raised))
+            return cholesky_at(S, alpha + raised)
         except np.linalg.LinAlgError:
             raised = max(10 * raised, rounding * size)
             if not raised <= size:
@@ -72,8 +72,15 @@ def inverse_diagonal(L: Any) -> Any:
     return xp.concat(found)
 
 
-def _factor(S: Any, shift: float) -> Any:
-    """Return the factor of S + shift I, or raise ``numpy.linalg.LinAlgError``."""
+def cholesky_at(S: Any, shift: float) -> Any:
+    """Return the lower factor of S + shift I, or raise ``numpy.linalg.LinAlgError``.
+
+    Examples
+    --------
+    >>> cholesky_at(np.eye(2), 3.0)
+    array([[2., 0.],
+           [0., 2.]])
+    """
     if is_numpy(S):
         A = S.copy()
         A[np.diag_indices_from(A)] += shift
@@ -82,5 +89,5 @@ def _factor(S: Any, shift: float) -> Any:
     A = zeros_beside(S, tuple(S.shape))
     A += S
     diagonal = namespace(A).reshape(A, (-1,))[:: A.shape[0] + 1]
-    diagonal += shift
+    diagonal += float(shift)
     return algebra_of(A).cholesky(A)

@@ -18,15 +18,14 @@ from ..._array import (
     ones_for_rows,
     to_numpy,
 )
-from ..._devices import sent_ahead
 from ..._random import Stream
 from ..._registry import storable
-from ..._settings import settings
 from ...engine.blocks import take
 from ...engine.moments import ColumnMoments
 from ...engine.sample import RowSample
 from ...engine.streams import LOOK_ENTRIES, learning_rows, rows_at, rows_between
 from ...ops.products import dense
+from ..device_rows import sent_blocks
 
 
 class Rows(NamedTuple):
@@ -213,13 +212,12 @@ def _where_learnt(blocks: Iterator[Rows]) -> Iterator[Rows]:
 
     That is where their rows are, but for rows on the host if ``mercer.config`` names a device.
     """
-    device, first = settings().device, next(blocks, None)
+    first = next(blocks, None)
     if first is None:
         return
     blocks = chain([first], blocks)
-    if device is not None and is_numpy(first.X):
-        for parts in sent_ahead(blocks, device):
-            yield Rows(*parts)
+    if is_numpy(first.X):
+        yield from (Rows(*block) for block in sent_blocks(blocks, None))
         return
     for block in blocks:
         weights, counts = (

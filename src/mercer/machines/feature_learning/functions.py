@@ -13,6 +13,7 @@ from ...features import RandomFourier
 from ...features.nystrom.root import LandmarkRoot
 from ...kernels import Kernel
 from ...solvers import DualPosterior, Moments, Posterior, Solution
+from ...solvers.device_statistics import beside as moments_beside
 from ...solvers.low_rank_posterior import LowRankPosterior
 
 
@@ -52,7 +53,13 @@ class _Posterior:
 
     def _quadratic(self, Z: Any) -> Any:
         assert self._totals is not None
-        return Posterior(self._totals, float(self._solution.alpha[0]), True).quadratic(Z)
+        totals = moments_beside(self._totals, Z)
+        return Posterior(totals, float(self._solution.alpha[0]), True).quadratic(Z)
+
+    def _bring_to_host(self) -> None:
+        if self._totals is not None:
+            self._totals = moments_beside(self._totals, np.empty(0))
+        self._solution = _on_host(self._solution)
 
     def __mercer_state__(self, compact: bool) -> dict[str, Any]:
         """Return what a model file holds; if compact, no sums."""
@@ -142,7 +149,7 @@ class FourierFunctions(_Posterior):
 
     def on_host(self) -> Self:
         """Return the function with its coefficients on the host."""
-        self._solution = _on_host(self._solution)
+        self._bring_to_host()
         return self
 
 
@@ -191,7 +198,7 @@ class LandmarkFunctions(_Posterior):
     def on_host(self) -> Self:
         """Return the function with landmarks and coefficients on the host."""
         self._landmarks, self._coef = to_numpy(self._landmarks), to_numpy(self._coef)
-        self._solution = _on_host(self._solution)
+        self._bring_to_host()
         return self
 
     def _features(self, X: Any) -> Any:

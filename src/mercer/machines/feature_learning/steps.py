@@ -299,7 +299,7 @@ class NystromStep(_TwoPasses):
             predicted = predicted + brought(predicted, solution.intercept)
             sample.add(rows, predicted, Y, own, counts)
             beta = self._dual(Y, predicted, own, alpha)
-            weight = rows.shape[0] if own is None else float(own.sum())
+            weight = rows.shape[0] if own is None else float(to_numpy(own).sum())
             E = E + weight * to_numpy(
                 mean_squared_gradients(kernel, rows, places, coef, sample_weight=own, matrix=matrix)
             )
