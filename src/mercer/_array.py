@@ -147,6 +147,15 @@ def joined_rows(parts: list[Any]) -> Any:
     return namespace(parts[0]).concat(parts, axis=0)
 
 
+def brought(X: Any, array: Any) -> Any:
+    """Return an array of any library in that of ``X`` and on its device.
+
+    NumPy arrays that live long are moved once, see :func:`like`; they get the floating dtype of
+    ``X``. What is there already is not copied.
+    """
+    return like(X, array) if is_numpy(array) else moved(array, X)
+
+
 def take_columns(A: Any, places: np.ndarray) -> Any:
     """Return some columns of a dense array, by their places."""
     if is_numpy(A):

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
-from .._array import namespace
+from .._array import as_floating, namespace
 from .._registry import storable
 from ..engine.sample import RowSample
 
@@ -143,17 +143,20 @@ class PredictedSample:
 
     def add(
         self,
-        rows: np.ndarray,
-        predicted: np.ndarray,
-        Y: np.ndarray,
-        weights: np.ndarray | None,
-        counts: np.ndarray | None,
+        rows: Any,
+        predicted: Any,
+        Y: Any,
+        weights: Any,
+        counts: Any,
     ) -> None:
-        """Add a block of rows and predictions for them, with the weights of :class:`HeldOut`."""
-        ones = np.ones(len(Y))
+        """Add a block of rows and predictions for them, with the weights of :class:`HeldOut`.
+
+        Of arrays on a device the rows that are kept come to the host.
+        """
+        ones = np.ones(Y.shape[0])
         self._sample.add(
             rows,
-            np.asarray(predicted, dtype=float),
+            as_floating(predicted, "float64"),
             Y,
             ones if weights is None else weights,
             ones if counts is None else counts,

@@ -22,7 +22,7 @@ import scipy.linalg
 from .._array import beside, is_numpy, namespace, to_numpy
 from .._devices import algebra_of
 from .problem import KNOWN, TRUSTED, Problem, Solution, choose, generalised_error
-from .shifted import cholesky, identity_beside
+from .shifted import cholesky, inverse_diagonal
 
 #: Candidates from which on one eigendecomposition costs less than a Cholesky decomposition and
 #: the inverse of its factor for each of them.
@@ -108,9 +108,7 @@ class _System:
             return self.projected(
                 both[:, :-1], both[:, -1], np.einsum("ki,ki->i", triangle, triangle)
             )
-        triangle = algebra_of(factor).solve_triangular(factor, identity_beside(factor, self.n_rows))
-        squares = namespace(factor).sum(triangle * triangle, axis=0)
-        return self.projected(both[:, :-1], both[:, -1], to_numpy(squares))
+        return self.projected(both[:, :-1], both[:, -1], to_numpy(inverse_diagonal(factor)))
 
     def projected(self, r: np.ndarray, ones: np.ndarray, inverse: np.ndarray) -> _At:
         """Return A⁻¹y and the diagonal of A⁻¹ with the constant taken out."""

@@ -9,6 +9,10 @@ import scipy.linalg
 
 from .._array import is_numpy, namespace, zeros_beside
 from .._devices import algebra_of
+from ..engine.blocks import cut
+
+#: Columns of the inverse of a factor that are computed at once.
+PANEL = 2048
 
 
 def cholesky(S: Any, alpha: float, rounding: float) -> Any:
@@ -46,6 +50,26 @@ def identity_beside(S: Any, n_rows: int) -> Any:
         return np.eye(n_rows)
     xp = namespace(S)
     return xp.eye(n_rows, dtype=xp.float64, device=S.device)
+
+
+def inverse_diagonal(L: Any) -> Any:
+    """Return the diagonal of the inverse of L Lᵀ, from a lower triangular matrix on a device.
+
+    It holds the squared norms of the columns of L⁻¹. Above the diagonal these are 0, so that a
+    panel of them takes no more of L than the corner below it, and memory for no more than itself.
+
+    Examples
+    --------
+    >>> inverse_diagonal(np.diag([2.0, 1.0]))
+    array([0.25, 1.  ])
+    """
+    n_rows, xp, found = L.shape[0], namespace(L), []
+    for start, stop in cut(n_rows, PANEL):
+        right = zeros_beside(L, (n_rows - start, stop - start))
+        right[: stop - start, :] = identity_beside(L, stop - start)
+        columns = algebra_of(L).solve_triangular(L[start:, start:], right)
+        found.append(xp.sum(columns * columns, axis=0))
+    return xp.concat(found)
 
 
 def cholesky_at(S: Any, shift: float) -> Any:
