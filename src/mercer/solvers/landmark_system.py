@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from .._array import beside, namespace, to_numpy, zeros_beside
+from .._array import beside, moved, namespace, to_numpy, zeros_beside
 from .._devices import algebra_of
 from ..engine.panels import RowPanels
 from .conjugate_gradients import Iterate, Iteration, conjugate_gradients
@@ -65,7 +65,7 @@ class LandmarkSystem:
     panels : RowPanels
         The kernel of all rows, held-out ones first, with the centres.
     K : array of shape (n_centres, n_centres)
-        The kernel of the centres.
+        The kernel of the centres; it goes where the targets are.
     Y : array of shape (n_rows, n_targets)
         Targets.
     weights : array of shape (n_rows,), default=None
@@ -105,6 +105,7 @@ class LandmarkSystem:
             self._weights[:n_held] = 0.0
         self._total = float(self._weights.sum())
         self._mean = np.average(values, axis=0, weights=self._weights) * float(intercept)
+        K = moved(K, Y)
         size = float(namespace(K).linalg.trace(K)) / K.shape[0]
         #: The transpose of T.
         self._L = cholesky(K, JITTER * size, EPSILON)
@@ -124,9 +125,7 @@ class LandmarkSystem:
     def _collected(self, values: Any) -> Any:
         """Return T⁻ᵀ Kᵀ times a value for every row."""
         nothing = zeros_beside(self._like, (self._L.shape[0], values.shape[1]))
-        return self._features(
-            self._panels.both_sides(nothing, lambda rows, U: values[rows, :])
-        )
+        return self._features(self._panels.both_sides(nothing, lambda rows, U: values[rows, :]))
 
     def _features(self, V: Any) -> Any:
         return self._algebra.solve_triangular(self._L, V)
