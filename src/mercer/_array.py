@@ -106,11 +106,61 @@ def beside(X: Any, values: np.ndarray) -> Any:
     return namespace(X).asarray(np.ascontiguousarray(values), device=array_api_compat.device(X))
 
 
-def take_rows(A: Any, places: np.ndarray) -> Any:
+def device_of(X: Any) -> tuple[str, Any]:
+    """Return the library of an array, and its device: equal for arrays that work together."""
+    if is_numpy(X):
+        return "numpy", None
+    return namespace(X).__name__, array_api_compat.device(X)
+
+
+def moved(values: Any, beside: Any = None) -> Any:
+    """Return an array in the library and on the device of another; ``None`` means NumPy."""
+    if not is_foreign(beside):
+        return to_numpy(values) if is_foreign(values) else values
+    if is_foreign(values) and namespace(values) is namespace(beside):
+        return array_api_compat.to_device(values, array_api_compat.device(beside))
+    host = to_numpy(values)
+    # What another library may share must not be read-only.
+    host = host if host.flags.writeable else host.copy()
+    return namespace(beside).asarray(
+        np.ascontiguousarray(host), device=array_api_compat.device(beside)
+    )
+
+
+def take_rows(A: Any, places: Any) -> Any:
     """Return some rows of an array, by their places."""
     if is_numpy(A):
         return A[places]
-    return namespace(A).take(A, beside(A, places), axis=0)
+    return namespace(A).take(A, moved(places, A), axis=0)
+
+
+def joined_rows(parts: list[Any]) -> Any:
+    """Return the rows of several arrays of one library in one.
+
+    Examples
+    --------
+    >>> joined_rows([np.ones(1), np.zeros(2)])
+    array([1., 0., 0.])
+    """
+    if is_numpy(parts[0]):
+        return np.concatenate(parts)
+    return namespace(parts[0]).concat(parts, axis=0)
+
+
+def brought(X: Any, array: Any) -> Any:
+    """Return an array of any library in that of ``X`` and on its device.
+
+    NumPy arrays that live long are moved once, see :func:`like`; they get the floating dtype of
+    ``X``. What is there already is not copied.
+    """
+    return like(X, array) if is_numpy(array) else moved(array, X)
+
+
+def take_columns(A: Any, places: np.ndarray) -> Any:
+    """Return some columns of a dense array, by their places."""
+    if is_numpy(A):
+        return A[:, places]
+    return namespace(A).take(A, beside(A, places), axis=1)
 
 
 def free_device_memory(X: Any) -> int | None:
@@ -204,7 +254,7 @@ def like(X: Any, parameter: np.ndarray) -> Any:
         key = (id(parameter), name)
     else:
         xp = namespace(X)
-        key = (id(parameter), f"{xp.__name__}:{array_api_compat.device(X)}:{name}")
+        key = (id(parameter), f"{device_of(X)}:{name}")
     found = _moved.get(key)
     if found is not None and found[0]() is parameter:
         return found[1]

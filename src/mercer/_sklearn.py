@@ -53,6 +53,7 @@ __all__ = [
     "check_is_fitted",
     "check_labels",
     "check_rows",
+    "check_same_length",
     "check_targets",
     "checked",
     "constraints_of",
@@ -290,7 +291,7 @@ def check_targets(y: Any, n_rows: int) -> np.ndarray:
     Y = Y.astype(float, copy=False)
     if Y.ndim == 2 and Y.shape[1] == 1:
         Y = column_or_1d(Y, warn=True)
-    _same_length(Y.shape[0], n_rows)
+    check_same_length(Y.shape[0], n_rows)
     if not np.isfinite(Y).all():
         row = int(np.argwhere(~np.isfinite(Y))[0][0])
         raise ValueError(
@@ -303,7 +304,7 @@ def check_targets(y: Any, n_rows: int) -> np.ndarray:
 def check_labels(y: Any, n_rows: int) -> np.ndarray:
     """Return class labels as an array of shape (n_rows,)."""
     labels = column_or_1d(_given(y), warn=True)
-    _same_length(labels.shape[0], n_rows)
+    check_same_length(labels.shape[0], n_rows)
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         row = int(np.argwhere(~np.isfinite(labels))[0][0])
         raise ValueError(
@@ -352,7 +353,8 @@ def _numbers(y: Any) -> Any:
     return found
 
 
-def _same_length(n_targets: int, n_rows: int) -> None:
+def check_same_length(n_targets: int, n_rows: int) -> None:
+    """Raise an error unless there is a target for each row."""
     if n_targets != n_rows:
         raise ValueError(
             f"X and y have inconsistent numbers of samples: X has {n_rows} rows, y has "

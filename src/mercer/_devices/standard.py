@@ -36,14 +36,16 @@ class StandardAlgebra:
     def solve_triangular(self, L: Any, B: Any, transposed: bool = False) -> Any:
         """Return the inverse of a lower triangular matrix, or of its transpose, times B."""
         if is_numpy(L):
-            return scipy.linalg.solve_triangular(L, B, lower=True, trans=int(transposed))
+            return scipy.linalg.solve_triangular(
+                L, B, lower=True, trans=int(transposed), check_finite=False
+            )
         # The Array API has no triangular solve.
         return namespace(L).linalg.solve(L.T if transposed else L, B)
 
     def cholesky_solve(self, L: Any, B: Any) -> Any:
         """Return the inverse of ``L @ L.T`` times B."""
         if is_numpy(L):
-            return scipy.linalg.cho_solve((L, True), B)
+            return scipy.linalg.cho_solve((L, True), B, check_finite=False)
         return self.solve_triangular(L, self.solve_triangular(L, B), transposed=True)
 
     def eigh(self, S: Any) -> tuple[Any, Any]:

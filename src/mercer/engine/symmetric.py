@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._array import as_floating, dtype_name, empty_like_library, is_numpy, namespace, zeros_beside
+from .._devices import algebra_of
 from .blocks import cut
 from .threads import run_tasks
 
@@ -29,7 +30,9 @@ class SymmetricTiles:
 
     Each tile is used for its own rows and, transposed, for its columns: memory, and the traffic
     from memory in a product, are half of those of the whole matrix. Tiles are kept as long as
-    there is room, and computed again in every product where there is none.
+    there is room, and computed again in every product where there is none. An accelerator that
+    has the room keeps the whole matrix, tiles and their mirror images: few large products take
+    less time there than many small ones.
 
     Parameters
     ----------
@@ -71,6 +74,12 @@ class SymmetricTiles:
         self._kept: dict[tuple[int, int], Any] = {}
         self._planned: set[tuple[int, int]] = set()
         used, item = 0, np.dtype(dtype).itemsize
+        #: The whole matrix, where it is kept as one, once it is computed.
+        self._square: Any = None
+        self._as_square = not is_numpy(self._beside) and item * n_rows**2 <= room
+        if self._as_square:
+            self.kept_bytes, self.kept_share, self.n_products = item * n_rows**2, 1.0, 0
+            return
         for task in self._tasks:
             size = item * self._size(task)
             if used + size > room:
@@ -101,6 +110,9 @@ class SymmetricTiles:
         xp, on_cpu = namespace(V), is_numpy(V)
         # By columns: BLAS multiplies a few rows with a tile twice as fast as a tile with columns.
         flat = as_floating(xp.asarray(V.T, copy=True), self._dtype)
+        if self._as_square:
+            self.n_products += 1
+            return self._square_product(flat).T
         n_strips = int(np.clip(STRIP_BYTES // (8 * V.shape[0] * V.shape[1]), 2, STRIPS))
         strips = [self._tasks[k::n_strips] for k in range(n_strips if on_cpu else 1)]
         if not on_cpu:
@@ -130,6 +142,27 @@ class SymmetricTiles:
     def forget(self) -> None:
         """Free the tiles that are kept; the next product computes them again."""
         self._kept.clear()
+        self._square = None
+
+    def _square_product(self, flat: Any) -> Any:
+        """Return columns, given as rows, times the whole matrix; sums of panels are in float64."""
+        if self._square is None:
+            self._square = self._filled()
+        total, algebra = zeros_beside(flat, tuple(flat.shape)), algebra_of(flat)
+        for span in self._spans:
+            part = algebra.product(flat[:, span], self._square[span, :])
+            total += as_floating(part, "float64")
+        return total
+
+    def _filled(self) -> Any:
+        """Return the whole matrix."""
+        square = empty_like_library(self._beside, (self.n_rows, self.n_rows), self._dtype)
+        for task in self._tasks:
+            rows, columns = self._spans[task[0]], self._spans[task[1]]
+            self._tile(rows, columns, square[rows, columns])
+            if rows != columns:
+                square[columns, rows] = square[rows, columns].T
+        return square
 
     def _block(self, task: tuple[int, int], local: Any) -> Any:
         """Return a tile: the kept one, or one in a buffer of the thread."""

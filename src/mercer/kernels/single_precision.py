@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import Any
 
-import numpy as np
-
-from .._array import as_floating, dtype_name, is_numpy
+from .._array import as_floating, dtype_name, empty_like_library, is_numpy
+from ..ops.distance_tiles import distance_slices
 from ..ops.fused import Form, SliceTile, fused_slices
 from .base import Kernel
 from .gaussian import Gaussian
@@ -77,6 +76,7 @@ def float32_tiles(kernel: Kernel, X: Any, Y: Any = None) -> SliceTile:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from mercer.kernels import Laplace
     >>> X, out = np.asarray([[0.0], [1.0]]), np.empty((2, 2), dtype=np.float32)
     >>> float32_tiles(Laplace(), X)(slice(0, 2), slice(0, 2), out)
@@ -85,9 +85,9 @@ def float32_tiles(kernel: Kernel, X: Any, Y: Any = None) -> SliceTile:
            [0.368, 1.   ]], dtype=float32)
     """
     form, Y = fused_form(kernel), X if Y is None else Y
-    if form is None or not is_numpy(X):
+    if form is None:
         return plain_tiles(kernel, X, Y)
-    return fused_slices(X, Y, form)
+    return (fused_slices if is_numpy(X) else distance_slices)(X, Y, form)
 
 
 def plain_tiles(kernel: Kernel, X: Any, Y: Any = None) -> SliceTile:
@@ -100,6 +100,7 @@ def plain_tiles(kernel: Kernel, X: Any, Y: Any = None) -> SliceTile:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from mercer.kernels import Laplace
     >>> X, out = np.asarray([[0.0], [1.0]]), np.empty((1, 2))
     >>> plain_tiles(Laplace(), X)(slice(0, 1), slice(0, 2), out)
@@ -125,22 +126,23 @@ def float32_matrix(kernel: Kernel, X: Any, Y: Any = None) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from mercer.kernels import Laplace
     >>> float32_matrix(Laplace(), np.asarray([[0.0]]), np.asarray([[1.0]])).round(3)
     array([[0.368]], dtype=float32)
     """
     from ..engine.blocks import cut
     from ..engine.threads import run_tasks
-    from ..engine.tiles import CPU_TILE
+    from ..engine.tiles import CPU_TILE, DEVICE_TILE
 
-    other = X if Y is None else Y
-    if not is_numpy(X):
-        return as_floating(kernel(X, Y), "float32")
-    tile, out = float32_tiles(kernel, X, Y), np.empty((len(X), len(other)), dtype=np.float32)
+    other, on_cpu = X if Y is None else Y, is_numpy(X)
+    side = CPU_TILE if on_cpu else DEVICE_TILE // 2
+    tile = float32_tiles(kernel, X, Y)
+    out = empty_like_library(X, (X.shape[0], other.shape[0]), "float32")
     tasks = [
         (slice(*rows), slice(*columns))
-        for rows in cut(len(X), CPU_TILE)
-        for columns in cut(len(other), CPU_TILE)
+        for rows in cut(X.shape[0], side)
+        for columns in cut(other.shape[0], side)
         if Y is not None or rows[0] <= columns[0]
     ]
 
@@ -150,5 +152,5 @@ def float32_matrix(kernel: Kernel, X: Any, Y: Any = None) -> Any:
         if Y is None and rows != columns:
             out[columns, rows] = out[rows, columns].T
 
-    run_tasks(work, tasks, lambda task: 1, "kernel")
+    run_tasks(work, tasks, lambda task: 1, "kernel", None if on_cpu else 1, on_cpu)
     return out

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
 
+from .._array import dtype_name, empty_like_library, floating_name, is_foreign, namespace
+from .._frame import is_frame
 from .._sklearn import HasMethods, Interval, StrOptions, unchanged_on_error
 from ..engine.streams import (
     Block,
     as_weights,
+    device_rows,
     from_stream,
     is_stream,
     learning_rows,
@@ -23,7 +27,8 @@ from ..engine.streams import (
 )
 from ..engine.threads import allowed_threads
 from ..solvers import Problem
-from .estimator import ALPHA, adopt, checked_alpha
+from .device_rows import beside_features, learns_on_device, sent_blocks
+from .estimator import ALPHA, Values, adopt, checked_alpha
 from .feature_rows import (
     FeatureRows,
     checked_rows,
@@ -142,18 +147,18 @@ class RidgeMachine(SolvedMachine):
         problem = self._problem()
         X = checked_rows(X, self.features, owner=self, reset=True)
         targets = self._new_targets(classes)
-        checked = targets.check(y, X.shape[0])
+        checked = targets.check(y, X.shape[0], beside=X)
         targets.observe(checked)
-        encoded = targets.encode(checked)
-        counts = as_weights(sample_weight, X.shape[0])
+        encoded = targets.encode(checked, beside=X)
+        counts = as_weights(sample_weight, X.shape[0], beside=X)
         weights = targets.weights(encoded, counts, whole=True)
-        if weights is not None and not weights.any():
+        if weights is not None and not bool(namespace(weights).any(weights > 0)):
             raise ValueError(
                 "sample_weight is zero for every row; at least one weight must be positive."
             )
         rows = FeatureRows.learnt(self.features, X)
         state = RidgeState(targets, rows, problem, self._folds())
-        if X.shape[0] < rows.width and not self._folds():
+        if X.shape[0] < rows.width and not self._folds() and not learns_on_device(X):
             state.keep(X, targets.expand(encoded), weights, counts)
             state.solve()
         else:
@@ -161,8 +166,8 @@ class RidgeMachine(SolvedMachine):
                 state.add(*part)
 
             def again() -> Iterator[Any]:
-                for block, Y, w, *_ in _parts(state, X, encoded, weights, counts):
-                    yield state.rows.block(block), Y, w
+                for part in _parts(state, X, encoded, weights, counts):
+                    yield state.features_again(*part)
 
             state.solve(again)
         self._state = state
@@ -206,17 +211,17 @@ class RidgeMachine(SolvedMachine):
         self._problem()
         if once:
             self._refuse_second_looks()
-        for number, block in enumerate(from_stream(stream), start=1):
-            if number > skip:
-                self._learn(block, classes)
-                yield number
+        new = islice(from_stream(stream), skip, None)
+        for number, block in enumerate(sent_blocks(new, self.features), start=skip + 1):
+            self._learn(Block(*block), classes)
+            yield number
         state = self._fitted()
 
         def again() -> Iterator[Any]:
             for block in from_stream(stream):
                 X = checked_rows(block.X, self.features, owner=self, reset=False)
-                for part, Y, w, *_ in _parts(state, X, *_encoded(state.targets, block)):
-                    yield state.rows.block(part), Y, w
+                for part in _parts(state, X, *_encoded(state.targets, block)):
+                    yield state.features_again(*part)
 
         state.solve(None if once else again)
         names = stream_names(stream)
@@ -231,7 +236,7 @@ class RidgeMachine(SolvedMachine):
         X = checked_rows(block.X, self.features, owner=self, reset=first)
         targets = self._new_targets(classes) if self._state is None else self._state.targets
         if first:
-            targets.observe(targets.check(block.y, X.shape[0]))
+            targets.observe(targets.check(block.y, X.shape[0], beside=X))
         parts = _encoded(targets, Block(X, block.y, block.weights))
         state = self._state
         if state is None:
@@ -251,23 +256,30 @@ class RidgeMachine(SolvedMachine):
                 "merge do not allow; use 'gcv' (generalised cross-validation) or a number of folds."
             )
 
-    def raw_predict(
-        self, X: Any, with_variance: bool = False
-    ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return predictions of shape (n_rows, n_targets), and their variances."""
+    def raw_predict(self, X: Any, with_variance: bool = False) -> Values:
+        """Return predictions of shape (n_rows, n_targets), and their variances.
+
+        They are where the rows are: also of rows on the host that are sent to a device.
+        """
         state = self._fitted()
         X = checked_rows(X, self.features, owner=self, reset=False)
-        shape = state.solve().coef.shape
-        values = np.empty((X.shape[0], shape[1]))
-        variances = np.empty_like(values) if with_variance else None
+        shape = (int(X.shape[0]), int(state.solve().coef.shape[1]))
+        rows = _rows_at_once(X, state.rows.width + shape[1], 8)
+        outputs: list[Any] = [None, None]
         start = 0
-        for block in sliced(X, values, None, learning_rows(sum(shape), 8)):
-            stop = start + block.X.shape[0]
-            values[start:stop], found = state.values(block.X, with_variance, start)
-            if variances is not None:
-                variances[start:stop] = found
+        for part, *_ in sent_blocks(
+            ((block.X,) for block in sliced(X, X, None, rows)), self.features
+        ):
+            stop = start + part.shape[0]
+            for place, found in enumerate(state.values(part, with_variance, start)):
+                if found is None:
+                    continue
+                found = beside_features(X if is_foreign(X) else np.empty(0), found)
+                if outputs[place] is None:
+                    outputs[place] = empty_like_library(found, shape, dtype_name(found))
+                outputs[place][start:stop, :] = found
             start = stop
-        return values, variances
+        return outputs[0], outputs[1]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -277,28 +289,44 @@ class RidgeMachine(SolvedMachine):
 
 def _parts(state: RidgeState, X: Any, encoded: Any, weights: Any, counts: Any) -> Iterator[Any]:
     """Yield blocks to learn from: rows, expanded targets, weights, sample weights, rows before."""
-    rows = _block_rows(state)
+    blocks = _cut(X, encoded, weights, counts, _block_rows(state, X))
     start = 0
-    for X_part, y, w in sliced(X, encoded, weights, rows):
-        stop = start + X_part.shape[0]
-        own = None if counts is None else counts[start:stop]
+    for X_part, y, w, own in sent_blocks(blocks, state.rows.fitted):
         yield X_part, state.targets.expand(y), w, own, start
+        start += int(X_part.shape[0])
+
+
+def _cut(X: Any, encoded: Any, weights: Any, counts: Any, rows: int) -> Iterator[tuple[Any, ...]]:
+    """Yield rows, encoded targets, weights and sample weights of so many rows at a time."""
+    start = 0
+    for block in sliced(X, encoded, weights, rows):
+        stop = start + block.X.shape[0]
+        yield *block, None if counts is None else counts[start:stop]
         start = stop
 
 
-def _block_rows(state: RidgeState) -> int:
+def _block_rows(state: RidgeState, X: Any) -> int:
     """Return how many rows to learn from at a time."""
     width = state.rows.width + state.targets.n_columns
     # Of packed features a block takes an eighth of the memory or less, also where it is unpacked.
     itemsize = 1 if state.rows.is_packed else 8
-    return learning_rows(width, itemsize, max(256, max(1, state.n_folds) * width // FEATURES_EACH))
+    worthwhile = max(256, max(1, state.n_folds) * width // FEATURES_EACH)
+    return _rows_at_once(X, width, itemsize, worthwhile)
 
 
-def _encoded(targets: Targets, block: Block) -> tuple[np.ndarray, Any, Any]:
+def _rows_at_once(X: Any, width: int, itemsize: int, worthwhile: int = 256) -> int:
+    """Return how many rows to take at a time, for where they are computed."""
+    if not learns_on_device(X):
+        return learning_rows(width, itemsize, worthwhile)
+    single = not is_frame(X) and floating_name(X) == "float32"
+    return device_rows(width, 4 if single else 8, X)
+
+
+def _encoded(targets: Targets, block: Block) -> tuple[Any, Any, Any]:
     """Return encoded targets of a block of a stream, its weights and its sample weights."""
     n_rows = block.X.shape[0] if hasattr(block.X, "shape") else len(block.X)
-    encoded = targets.encode(targets.check(block.y, n_rows))
-    counts = as_weights(block.weights, n_rows)
+    encoded = targets.encode(targets.check(block.y, n_rows, beside=block.X), beside=block.X)
+    counts = as_weights(block.weights, n_rows, beside=block.X)
     return encoded, targets.weights(encoded, counts, whole=False), counts
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
+from .._array import as_floating, namespace
 from .._registry import storable
 from ..engine.sample import RowSample
 
@@ -60,7 +62,7 @@ class HeldOut:
         return -float(np.average(right, weights=known))
 
 
-def every_class(decisions: np.ndarray) -> np.ndarray:
+def every_class(decisions: Any) -> Any:
     """Return decisions with a column for each class; those of two classes share one.
 
     Examples
@@ -69,7 +71,7 @@ def every_class(decisions: np.ndarray) -> np.ndarray:
     array([[-0.5,  0.5]])
     """
     if decisions.shape[1] == 1:
-        return np.concatenate([-decisions, decisions], axis=1)
+        return namespace(decisions).concat([-decisions, decisions], axis=1)
     return decisions
 
 
@@ -141,17 +143,20 @@ class PredictedSample:
 
     def add(
         self,
-        rows: np.ndarray,
-        predicted: np.ndarray,
-        Y: np.ndarray,
-        weights: np.ndarray | None,
-        counts: np.ndarray | None,
+        rows: Any,
+        predicted: Any,
+        Y: Any,
+        weights: Any,
+        counts: Any,
     ) -> None:
-        """Add a block of rows and predictions for them, with the weights of :class:`HeldOut`."""
-        ones = np.ones(len(Y))
+        """Add a block of rows and predictions for them, with the weights of :class:`HeldOut`.
+
+        Of arrays on a device the rows that are kept come to the host.
+        """
+        ones = np.ones(Y.shape[0])
         self._sample.add(
             rows,
-            np.asarray(predicted, dtype=float),
+            as_floating(predicted, "float64"),
             Y,
             ones if weights is None else weights,
             ones if counts is None else counts,

@@ -16,7 +16,7 @@ from .._sklearn import BaseEstimator, Interval
 #: Constraints of ``alpha`` wherever it is a parameter.
 ALPHA: list[Any] = [Interval(Real, 0, None, closed="neither"), "array-like", None]
 #: Predictions of shape (n_rows, n_targets), and their variances if they were asked for.
-Values = tuple[np.ndarray, np.ndarray | None]
+Values = tuple[Any, Any]
 #: What a fit sets beside the state.
 SET_BY_FIT = ("n_features_in_", "feature_names_in_", "_state")
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._array import floating_name, is_sparse, to_numpy
+from .._array import as_floating, dtype_name, floating_name, is_foreign, is_sparse, to_numpy
 from .._random import Stream
 from .._registry import storable
 from .._sklearn import check_rows
@@ -64,11 +64,15 @@ class FeatureRows:
         Whether the rows are finite is seen here, once; an error names the row, of which
         ``n_before`` others stand before the block.
         """
+        return to_numpy(self.dense(X, n_before))
+
+    def dense(self, X: Any, n_before: int = 0) -> Any:
+        """Return the features of a block as dense floats, on the device where the rows are."""
         Z = self.gathered(X, n_before)
         return Z.unpack(np.float32) if isinstance(Z, PackedFeatures) else Z
 
     def gathered(self, X: Any, n_before: int = 0) -> Any:
-        """Return the features of a block for accumulators: packed, or as ``block`` does."""
+        """Return the features of a block for accumulators: packed, or as ``dense`` does."""
         try:
             Z = self._made(X)
         except NonFiniteError as error:
@@ -79,8 +83,8 @@ class FeatureRows:
             Z = Z.toarray()
         elif hasattr(Z, "to_numpy"):
             Z = Z.to_numpy()
-        Z = to_numpy(Z)
-        return Z if Z.dtype in (np.float32, np.float64) else Z.astype(floating_name(Z))
+        Z = Z if is_foreign(Z) else to_numpy(Z)
+        return Z if dtype_name(Z) in ("float32", "float64") else as_floating(Z, floating_name(Z))
 
     def _made(self, X: Any) -> Any:
         """Return what the transformer makes of a block."""

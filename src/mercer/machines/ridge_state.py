@@ -8,6 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from .._array import (
+    as_floating,
+    device_of,
+    dtype_name,
+    is_foreign,
+    like,
+    moved,
+    namespace,
+    ones_for_rows,
+    to_numpy,
+)
+from .._devices import algebra_of
 from .._registry import storable
 from ..engine.sample import RowSample
 from ..engine.threads import allowed_threads
@@ -18,11 +30,15 @@ from ..solvers import (
     Problem,
     Solution,
     accumulator_for,
+    gathered_beside,
+    on_host,
     posterior_of,
 )
 from ..solvers.posterior import Form
 from ..solvers.ridge import Blocks, solve_ridge
 from .calibration import SAMPLE_ROWS, HeldOut, without_own_row
+from .device_rows import beside_features, sent_features
+from .estimator import Values
 from .feature_rows import FeatureRows
 from .report import CRITERIA, Expectation
 from .targets import LabelTargets, Targets
@@ -59,20 +75,22 @@ class RidgeState:
         self._kept: HeldOut | None = None
         self._solution: Solution | None = None
         self._scale: float | None = None
-        self._posteriors: dict[float, Form] = {}
+        self._posteriors: dict[Any, Form] = {}
+        self._large: bool | None = None
 
-    def add(
-        self,
-        X: Any,
-        Y: np.ndarray,
-        weights: np.ndarray | None,
-        counts: np.ndarray | None,
-        n_before: int = 0,
-    ) -> None:
+    def add(self, X: Any, Y: Any, weights: Any, counts: Any, n_before: int = 0) -> None:
         """Add a block of checked rows with expanded targets, weights and sample weights."""
-        Z = self.rows.gathered(X, n_before)
+        Z = sent_features(self.rows.gathered(X, n_before))
+        Y, weights = beside_features(Z, Y), beside_features(Z, weights)
         self._observe(Z, Y, weights, counts)
         self._accumulator(Z).add(Z, Y, weights, self.rows.overwritable)
+
+    def features_again(
+        self, X: Any, Y: Any, weights: Any, counts: Any, n_before: int = 0
+    ) -> tuple[Any, Any, Any]:
+        """Return features, targets and weights of a block that was added, where the sums are."""
+        Z = sent_features(self.rows.dense(X, n_before))
+        return Z, beside_features(Z, Y), beside_features(Z, weights)
 
     def keep(
         self, X: Any, Y: np.ndarray, weights: np.ndarray | None, counts: np.ndarray | None
@@ -86,11 +104,9 @@ class RidgeState:
         self._kept = HeldOut(few.Y, few.Y, own, (_ones(Y) if counts is None else counts)[known])
         self.gathered = few
 
-    def _observe(
-        self, Z: np.ndarray, Y: np.ndarray, weights: np.ndarray | None, counts: np.ndarray | None
-    ) -> None:
+    def _observe(self, Z: Any, Y: Any, weights: Any, counts: Any) -> None:
         self._forget()
-        self.n_rows += len(Z)
+        self.n_rows += int(Z.shape[0])
         if self.sample is not None:
             own = _ones(Y) if weights is None else weights
             self.sample.add(Z, Y, own, _ones(Y) if counts is None else counts)
@@ -100,8 +116,9 @@ class RidgeState:
         if self.gathered is None:
             size = self.rows.width, self.targets.n_columns, self.n_folds
             self.gathered = accumulator_for(Z, *size)
-        found = self.gathered.accumulator()
-        self.gathered, self._kept = found, None
+        # Sums go where the rows are.
+        self.gathered = found = gathered_beside(self.gathered.accumulator(), Z)
+        self._kept = None
         return found
 
     def snapshot(self) -> RidgeState:
@@ -118,7 +135,7 @@ class RidgeState:
         if self.gathered is None or other.gathered is None:
             raise ValueError("Nothing to merge: a machine has not learnt from any row.")
         mine = self.gathered.accumulator()
-        mine.merge(other.gathered.accumulator())
+        mine.merge(gathered_beside(other.gathered.accumulator(), mine.place))
         self._forget()
         self.gathered, self._kept = mine, None
         self.n_rows += other.n_rows
@@ -127,7 +144,7 @@ class RidgeState:
 
     def _forget(self) -> None:
         """Forget what follows from the rows so far, before more are added."""
-        self._solution, self._scale, self._posteriors = None, None, {}
+        self._solution, self._scale, self._posteriors, self._large = None, None, {}, None
 
     @allowed_threads()
     def solve(self, again: Blocks | None = None) -> Solution:
@@ -167,31 +184,42 @@ class RidgeState:
             reason = f"leave-one-out of {len(held_out.targets):,} rows"
         return Expectation(self.targets.score_name, score, error, reason, self.n_rows)
 
-    def values(
-        self, X: Any, with_variance: bool, n_before: int = 0
-    ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return predictions for a block of checked rows, and their variances."""
+    def values(self, X: Any, with_variance: bool, n_before: int = 0) -> Values:
+        """Return predictions for a block of checked rows, and their variances, where it is."""
         solution = self.solve()
-        Z = self.rows.block(X, n_before)
+        Z = sent_features(self.rows.dense(X, n_before))
         # Coefficients beyond float32 keep their own precision.
-        coef = solution.coef
-        large = coef.itemsize > 4 and np.abs(coef).max(initial=0.0) > LARGE
-        values = Z @ coef.astype(float if large else Z.dtype) + solution.intercept
+        if is_foreign(Z):
+            made = as_floating(Z, "float64") if self._is_large() else Z
+            values = algebra_of(made).product(made, like(made, solution.coef))
+            values = as_floating(values + moved(solution.intercept, Z), dtype_name(Z))
+        else:
+            own = solution.coef.astype(float if self._is_large() else Z.dtype)
+            values = Z @ own + solution.intercept
         if not with_variance:
             return values, None
-        variances = np.empty(values.shape)
-        for alpha in np.unique(solution.alpha):
-            own = solution.alpha == alpha
-            form = 1 + self._quadratic(float(alpha), Z)
-            variances[:, own] = form[:, None] * solution.noise[own]
-        return values, variances
+        xp = namespace(Z)
+        alphas, place = np.unique(solution.alpha, return_inverse=True)
+        forms = xp.stack([1 + self._quadratic(float(alpha), Z) for alpha in alphas], axis=1)
+        variances = xp.take(forms, beside_features(Z, place), axis=1)
+        return values, variances * beside_features(Z, solution.noise)
 
-    def _quadratic(self, alpha: float, Z: np.ndarray) -> np.ndarray:
+    def _is_large(self) -> bool:
+        """Return whether coefficients are beyond float32, and keep their own precision."""
+        if self._large is None:
+            coef = self.solve().coef
+            self._large = bool(coef.itemsize > 4 and np.abs(coef).max(initial=0.0) > LARGE)
+        return self._large
+
+    def _quadratic(self, alpha: float, Z: Any) -> Any:
         """Return the variance of the predictions for rows over that of the noise."""
         self.refuse_compact("The standard deviation of predictions")
-        if alpha not in self._posteriors:
-            self._posteriors[alpha] = posterior_of(self.gathered, alpha, self.problem.intercept)
-        return self._posteriors[alpha].quadratic(Z)
+        assert self.gathered is not None
+        key = alpha, device_of(Z)
+        if key not in self._posteriors:
+            gathered = gathered_beside(self.gathered, Z)
+            self._posteriors[key] = posterior_of(gathered, alpha, self.problem.intercept)
+        return self._posteriors[key].quadratic(Z)
 
     def held_out(self) -> HeldOut:
         """Return exact leave-one-out predictions of a sample of the training rows."""
@@ -200,11 +228,13 @@ class RidgeState:
         if self._kept is not None and solution.left_out is not None:
             return replace(self._kept, predicted=self._kept.targets - solution.left_out)
         Z, Y, weights, counts = self.sample.columns
+        assert self.gathered is not None
+        there = beside_features(self.gathered.place, Z)
         fitted = Z @ solution.coef + solution.intercept
         left_out = np.empty_like(fitted)
         for alpha in np.unique(solution.alpha):
             own = solution.alpha == alpha
-            leverages = weights * self._quadratic(float(alpha), Z)
+            leverages = weights * to_numpy(self._quadratic(float(alpha), there))
             left_out[:, own] = without_own_row(fitted[:, own], Y[:, own], leverages, weights)
         return HeldOut(left_out, Y, weights, counts)
 
@@ -216,7 +246,7 @@ class RidgeState:
 
     def __mercer_state__(self, compact: bool) -> dict[str, Any]:
         """Return what a model file holds; if compact, what predictions need and no more."""
-        state = {**self.__dict__, "_posteriors": {}}
+        state = {**self.__dict__, "_posteriors": {}, "gathered": on_host(self.gathered)}
         if compact:
             if self.sample is not None and self._scale is None:
                 state["_scale"] = self.scale()
@@ -225,6 +255,6 @@ class RidgeState:
         return state
 
 
-def _ones(Y: np.ndarray) -> np.ndarray:
+def _ones(Y: Any) -> Any:
     """Return a weight of one for every row."""
-    return np.ones(len(Y))
+    return ones_for_rows(Y)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from .._array import is_foreign, joined_rows, moved, namespace, ones_for_rows
 from ..engine.streams import as_weights, is_stream, refuse_beside_stream
 from .calibration import every_class
 from .estimator import Machine, Values
@@ -24,8 +25,8 @@ class Predicting(Machine):
         if not found:
             raise ValueError("The stream of blocks is empty: at least one block is needed.")
         variances = [part[1] for part in found if part[1] is not None]
-        values = np.concatenate([part[0] for part in found])
-        return values, np.concatenate(variances) if variances else None
+        values = joined_rows([part[0] for part in found])
+        return values, joined_rows(variances) if variances else None
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return R² of numbers, or the accuracy of labels.
@@ -46,13 +47,12 @@ class Predicting(Machine):
         targets = self.targets_
         if not is_stream(X):
             values = self.raw_predict(X, False)[0]
-            checked = targets.check(y, len(values))
-            weights = as_weights(sample_weight, len(values))
-            return float(targets.score(checked, targets.decode(values), weights))
+            checked = targets.check(y, values.shape[0], beside=values)
+            return _scored(targets, checked, targets.decode(values), sample_weight)
         refuse_beside_stream(y=y, sample_weight=sample_weight)
-        true: list[np.ndarray] = []
-        predicted: list[np.ndarray] = []
-        parts: list[np.ndarray] = []
+        true: list[Any] = []
+        predicted: list[Any] = []
+        parts: list[Any] = []
         for item in self._blocks(X):
             values = self.raw_predict(_rows(item), False)[0]
             if not isinstance(item, tuple) or item[1] is None or np.shape(item[1])[-1:] == (0,):
@@ -60,12 +60,18 @@ class Predicting(Machine):
                     "score needs targets: let the stream yield (X, y), for a TableStream with "
                     "target=..."
                 )
-            true.append(targets.check(item[1], len(values)))
+            true.append(targets.check(item[1], values.shape[0], beside=values))
             predicted.append(targets.decode(values))
             given = item[2] if len(item) == 3 else None
-            own = as_weights(given, len(values))
-            parts.append(np.ones(len(values)) if own is None else own)
-        return float(targets.score(*map(np.concatenate, (true, predicted, parts))))
+            own = as_weights(given, values.shape[0], beside=predicted[-1])
+            parts.append(ones_for_rows(predicted[-1]) if own is None else own)
+        return _scored(targets, *map(joined_rows, (true, predicted, parts)))
+
+
+def _scored(targets: Any, checked: Any, predicted: Any, sample_weight: Any) -> float:
+    """Return the score, computed where the decoded predictions are."""
+    weights = as_weights(sample_weight, predicted.shape[0], beside=predicted)
+    return float(targets.score(moved(checked, predicted), predicted, weights))
 
 
 def _rows(item: Any) -> Any:
@@ -98,7 +104,7 @@ class Regression(RegressorMixin, Predicting):
         values, variances = self._all_values(X, return_std)
         if variances is None:
             return targets.decode(values)
-        return targets.decode(values), targets.decode(np.sqrt(variances))
+        return targets.decode(values), targets.decode(namespace(variances).sqrt(variances))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -116,7 +122,7 @@ class Classification(ClassifierMixin, Predicting):
         """The labels."""
         return np.asarray(self.targets_.classes)
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Any) -> Any:
         """Return the predictions of every class; for two classes those of the second.
 
         Parameters
@@ -131,8 +137,11 @@ class Classification(ClassifierMixin, Predicting):
         values = self._all_values(X)[0]
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> Any:
         """Return the label of every row.
+
+        For rows on a device they are there too, if they are numbers or booleans; strings are
+        NumPy arrays.
 
         Parameters
         ----------
@@ -143,9 +152,9 @@ class Classification(ClassifierMixin, Predicting):
         -------
         y : array of shape (n_samples,)
         """
-        return np.asarray(self.targets_.decode(self._all_values(X)[0]))
+        return self.targets_.decode(self._all_values(X)[0])
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any) -> Any:
         """Return the calibrated probability of every class.
 
         It is a softmax of the decisions, with the scale that has the greatest likelihood on
@@ -160,9 +169,10 @@ class Classification(ClassifierMixin, Predicting):
         -------
         probabilities : array of shape (n_samples, n_classes)
         """
-        return np.asarray(np.exp(self.predict_log_proba(X)))
+        found = self.predict_log_proba(X)
+        return namespace(found).exp(found)
 
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithm of :meth:`predict_proba`.
 
         Parameters
@@ -174,5 +184,9 @@ class Classification(ClassifierMixin, Predicting):
         -------
         log_probabilities : array of shape (n_samples, n_classes)
         """
-        values = every_class(self._all_values(X)[0])
-        return np.asarray(log_softmax(self.probability_scale_ * values, axis=1))
+        values = self.probability_scale_ * every_class(self._all_values(X)[0])
+        if not is_foreign(values):
+            return np.asarray(log_softmax(values, axis=1))
+        xp = namespace(values)
+        values = values - xp.max(values, axis=1, keepdims=True)
+        return values - xp.log(xp.sum(xp.exp(values), axis=1, keepdims=True))

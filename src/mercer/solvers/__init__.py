@@ -1,5 +1,6 @@
 """All linear algebra of learning: from what a pass has gathered to coefficients."""
 
+from .device_statistics import DeviceMoments, DeviceStatistics, gathered_beside, on_host
 from .dual import solve_kernel
 from .few_rows import FewRows
 from .packed_statistics import PackedMoments, PackedStatistics
@@ -11,6 +12,8 @@ from .systems import GivenSystem, OrthogonalSystem, PrimalSystem
 
 __all__ = [
     "Accumulator",
+    "DeviceMoments",
+    "DeviceStatistics",
     "DualPosterior",
     "FewRows",
     "Gathered",
@@ -25,6 +28,8 @@ __all__ = [
     "RidgeStatistics",
     "Solution",
     "accumulator_for",
+    "gathered_beside",
+    "on_host",
     "posterior_of",
     "solve",
     "solve_kernel",

@@ -10,17 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack
 
+from .._array import is_numpy, to_numpy
 from .problem import KNOWN, TRUSTED, Problem, choose, generalised_error, over_targets
 from .statistics import Moments, RidgeStatistics
+from .symmetric_sums import largest_eigenvalue, solved, trace
 from .systems import (
     GivenSystem,
     PrimalSystem,
     System,
-    largest_eigenvalue,
     residual_freedom,
 )
 
@@ -77,7 +78,7 @@ def bracketed(statistics: RidgeStatistics, totals: Moments, problem: Problem) ->
     if statistics.n_folds and sum(fold.weight > 0 for fold in statistics.folds) < 2:
         return None
     gram, cross, squares = totals.centred(problem.intercept)
-    mean, largest = float(np.trace(gram)) / len(gram), largest_eigenvalue(gram)
+    mean, largest = trace(gram) / totals.n_features, largest_eigenvalue(gram)
     alphas = problem.candidates(mean, KNOWN * totals.rounding * largest)
     if len(alphas) == 1 or not alphas[0] > max(TRUSTED, totals.rounding) * mean:
         return None
@@ -190,10 +191,10 @@ def _beside_the_best(
 class _Split:
     """The sums of the rows outside a fold, centred, and the fold."""
 
-    gram: np.ndarray
-    cross: np.ndarray
-    z_mean: np.ndarray
-    y_mean: np.ndarray
+    gram: Any
+    cross: Any
+    z_mean: Any
+    y_mean: Any
     fold: Moments
 
 
@@ -228,7 +229,7 @@ class HeldOut:
             rest = rest.about(*means)
             self._splits.append(_Split(rest.gram, rest.cross, *means, statistics.folds[number]))
         self._weight = sum(split.fold.weight for split in self._splits)
-        self._work = np.empty_like(totals.gram)
+        self._work = np.empty_like(totals.gram) if is_numpy(totals.gram) else None
 
     def score(self, alpha: float) -> np.ndarray:
         """Return the mean squared error of every target."""
@@ -236,22 +237,14 @@ class HeldOut:
         return np.sum(squares, axis=0) / self._weight
 
     def _squared_error(self, split: _Split, alpha: float) -> np.ndarray:
-        # The sums are kept in the upper triangle, by columns: LAPACK takes them as they are.
-        np.copyto(self._work, split.gram)
-        self._work[np.diag_indices_from(self._work)] += alpha
-        factor, failed = lapack.dpotrf(self._work, lower=0, clean=0, overwrite_a=1)
-        if failed:
-            raise np.linalg.LinAlgError(
-                f"S + alpha is not positive definite for alpha = {alpha:.3g}"
-            )
-        coef, _ = lapack.dpotrs(factor, split.cross, lower=0)
+        coef = solved(split.gram, alpha, split.cross, self._work)
         fold = split.fold
         # The fold's sums are about a point of their own, where the prediction is off by this;
         # moving them would copy them.
         shift = fold.y_reference - split.y_mean - (fold.z_reference - split.z_mean) @ coef
         sums = fold.y_sum - fold.z_sum @ coef
         squares = fold.squared_error(coef) + 2 * shift * sums + fold.weight * shift**2
-        return np.maximum(squares, 0.0)
+        return np.maximum(to_numpy(squares), 0.0)
 
 
 def _folds_to_hold_out(statistics: RidgeStatistics) -> list[int]:

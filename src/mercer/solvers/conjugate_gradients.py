@@ -3,6 +3,9 @@
 Solves (A + α) X = B. One product with A serves the columns of every α. Recurrences run in float64
 whatever A is made of; the residual that they carry along drifts away from the true one, which is
 computed anew whenever the carried one has fallen far, or claims that the system is solved.
+
+Everything stays where the right-hand sides are: an iteration waits for one small array of errors
+and residuals.
 """
 
 from __future__ import annotations
@@ -44,8 +47,9 @@ class Preconditioner(Protocol):
         ...
 
 
-#: Called as ``judge(X, seen)``: the held-out error of an iterate and its held-out predictions.
-Judge = Callable[[Any, Any], float]
+#: Called as ``judge(X, seen)``: the error of an iterate with its held-out predictions, as an array
+#: of no dimensions.
+Judge = Callable[[Any, Any], Any]
 
 
 @dataclass(frozen=True)
@@ -112,6 +116,9 @@ class _Columns:
         self.P = self.rho = self.R
         self.seen = zeros_beside(right, (n_held, right.shape[1]))
         self.checked = 1.0
+        #: The held-out error, if there is one, and the largest relative residual as carried along.
+        self.error: float | None = None
+        self.residual = np.inf
         self.record = Iterate(alpha, self.X, self.seen)
 
     def _norms(self, V: Any) -> Any:
@@ -138,16 +145,16 @@ class _Columns:
         rho = self.xp.sum(self.R * Z, axis=0)
         self.P, self.rho = Z + _ratio(rho, self.rho, self.xp) * self.P, rho
 
-    def residual(self) -> float:
-        """Return the largest relative residual, as carried along."""
-        return float(to_numpy(self.xp.max(self._norms(self.R) / self.norms)))
+    def largest_residual(self) -> Any:
+        """Return the largest relative residual, as an array of no dimensions."""
+        return self.xp.max(self._norms(self.R) / self.norms)
 
     def keep(self, error: float | None, always: bool = False) -> None:
         """Keep this iterate, if no other has a smaller held-out error, by a margin, or residual.
 
         Where rounding has the word, residuals grow again, and with them the error.
         """
-        record, residual = self.record, self.residual()
+        record, residual = self.record, self.residual
         if error is not None:
             record.errors.append(error)
             if error > (1 + SETTLED) * min(record.errors):
@@ -236,15 +243,18 @@ class _Solver:
                     # An interruption leaves at least what was there before.
                     one.X = one.record.X = start
                 self._replace(systems)
+                self._look(systems)
                 for one in systems:
-                    one.keep(self._error(one), always=True)
-                live = [one for one in systems if one.residual() > self._iteration.tolerance]
+                    one.keep(one.error, always=True)
+                live = [one for one in systems if one.residual > self._iteration.tolerance]
                 for one in systems:
                     one.record.stopped = "residual"
-            elif self._judge is not None:
-                # Nothing learnt is a candidate, too.
-                for one in systems:
-                    one.keep(self._error(one))
+            else:
+                self._look(systems)
+                if self._judge is not None:
+                    # Nothing learnt is a candidate, too.
+                    for one in systems:
+                        one.keep(one.error)
             self._precondition(live, restart=True)
             while live and live[0].record.n_iterations < self._iteration.most:
                 if time.perf_counter() > self._iteration.deadline:
@@ -252,7 +262,7 @@ class _Solver:
                     return
                 self._advance(live)
                 if note is not None:
-                    note(live[0].record.n_iterations, min(one.residual() for one in live))
+                    note(live[0].record.n_iterations, min(one.residual for one in live))
                 live = self._unfinished(live)
                 self._precondition(live, restart=False)
             self._stop(live, "iterations")
@@ -271,23 +281,33 @@ class _Solver:
         for k, one in enumerate(live):
             own = slice(k * width, (k + 1) * width)
             one.step(Q[:, own] + one.record.alpha * one.P, U[:, own])
-            one.keep(self._error(one))
+        self._look(live)
+        for one in live:
+            one.keep(one.error)
 
-    def _error(self, one: _Columns) -> float | None:
-        return None if self._judge is None else self._judge(one.X, one.seen)
+    def _look(self, systems: list[_Columns]) -> None:
+        """Fetch errors and residuals, all with one wait for the device."""
+        numbers = [one.largest_residual() for one in systems]
+        if self._judge is not None:
+            numbers += [self._judge(one.X, one.seen) for one in systems]
+        found = to_numpy(systems[0].xp.stack(numbers)).tolist()
+        for number, one in enumerate(systems):
+            one.residual = found[number]
+            if self._judge is not None:
+                one.error = found[len(systems) + number]
 
     def _unfinished(self, live: list[_Columns]) -> list[_Columns]:
         """Return the columns that go on; true residuals are computed where that is due."""
-        claims = [one for one in live if one.residual() <= self._iteration.tolerance]
-        drifted = [one for one in live if one.residual() < DRIFT * one.checked]
+        claims = [one for one in live if one.residual <= self._iteration.tolerance]
+        drifted = [one for one in live if one.residual < DRIFT * one.checked]
         if self._judge is None and (claims or drifted):
             self._check([one for one in live if one in claims or one in drifted])
         going = []
         for one in live:
-            if one.record.stopped == "rounding" or one.residual() <= self._iteration.tolerance:
+            if one.record.stopped == "rounding" or one.residual <= self._iteration.tolerance:
                 if one.record.stopped != "rounding":
                     one.record.stopped = "residual"
-            elif settled(one.record.errors, PATIENCE if one.residual() > COARSE else 1):
+            elif settled(one.record.errors, PATIENCE if one.residual > COARSE else 1):
                 one.record.stopped = "held-out error"
             else:
                 going.append(one)
@@ -295,10 +315,11 @@ class _Solver:
 
     def _check(self, systems: list[_Columns]) -> None:
         """Replace residuals by true ones; where these no longer fall, rounding has the word."""
-        before = [(one.residual(), one.checked) for one in systems]
+        before = [(one.residual, one.checked) for one in systems]
         self._replace(systems)
+        self._look(systems)
         for one, (carried, last) in zip(systems, before, strict=True):
-            true = one.residual()
+            true = one.residual
             one.keep(None, always=True)
             if true > max(self._iteration.tolerance, NEAR * carried, last / 2):
                 one.record.stopped = "rounding"

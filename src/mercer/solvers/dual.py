@@ -14,13 +14,15 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
 
-from .posterior import cholesky
+from .._array import beside, is_numpy, namespace, to_numpy
+from .._devices import algebra_of
 from .problem import KNOWN, TRUSTED, Problem, Solution, choose, generalised_error
+from .shifted import cholesky, inverse_diagonal
 
 #: Candidates from which on one eigendecomposition costs less than a Cholesky decomposition and
 #: the inverse of its factor for each of them.
@@ -39,10 +41,14 @@ class _At(NamedTuple):
 
 
 class _System:
-    """The scaled system of rows that have weight."""
+    """The scaled system of rows that have weight.
 
-    def __init__(self, K: np.ndarray, Y: np.ndarray, weights: np.ndarray | None, intercept: bool):
-        n = len(K)
+    The matrix, its factors and eigenvectors stay in the library and on the device of K; what has
+    a number for each row and target is NumPy's.
+    """
+
+    def __init__(self, K: Any, Y: np.ndarray, weights: np.ndarray | None, intercept: bool):
+        n = K.shape[0]
         self.n_rows, self.intercept = n, intercept
         self.weight = float(n) if weights is None else float(weights.sum())
         self.roots = np.ones(n) if weights is None else np.sqrt(weights)
@@ -52,38 +58,57 @@ class _System:
         self.Y = self.roots[:, None] * (Y - self.y_mean)
         # What rounding leaves of a constant target is no target.
         self.Y[:, np.abs(self.Y).max(axis=0) <= CONSTANT * np.abs(Y).max(axis=0)] = 0.0
-        self.K = K if weights is None else self.roots[:, None] * K * self.roots
+        roots = beside(K, self.roots)
+        self.K = K if weights is None else roots[:, None] * K * roots
+
+    def trace(self) -> float:
+        """Return the trace of K_w, which no eigenvalue exceeds."""
+        return float(namespace(self.K).linalg.trace(self.K))
 
     def mean_eigenvalue(self, n_features: int) -> float:
         """Return the mean of the eigenvalues that a constant leaves, over as many columns."""
-        trace = float(np.trace(self.K))
+        trace = self.trace()
         if self.intercept:
-            # Not by a product of NumPy: its threads would wait while those of SciPy work.
-            along = float(np.einsum("i,ij,j->", self.roots, self.K, self.roots, optimize=False))
+            along = self.along_roots()
             trace = max(trace - along / self.weight, 0.0)
         return trace / n_features
+
+    def along_roots(self) -> float:
+        """Return sᵀ K_w s."""
+        if is_numpy(self.K):
+            # Not by a product of NumPy: its threads would wait while those of SciPy work.
+            return float(np.einsum("i,ij,j->", self.roots, self.K, self.roots, optimize=False))
+        roots = beside(self.K, self.roots[:, None])
+        return float(to_numpy(roots.T @ (self.K @ roots))[0, 0])
 
     def by_eigenvectors(self) -> _Spectrum:
         """Return the eigendecomposition, from which every alpha is cheap."""
         return _Spectrum(self)
 
-    def factored(self, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+    def factored(self, alpha: float) -> tuple[Any, np.ndarray]:
         """Return a Cholesky factor of A, and A⁻¹ times targets and s."""
+        right = np.column_stack([self.Y, self.roots])
+        if not is_numpy(self.K):
+            factor, algebra = cholesky(self.K, alpha, 10 * EPSILON), algebra_of(self.K)
+            return factor, to_numpy(algebra.cholesky_solve(factor, beside(self.K, right)))
         # By columns, as LAPACK wants it: nothing is copied on the way.
         A = np.array(self.K.T, order="F")
         A[np.diag_indices_from(A)] += alpha
         factor, failed = scipy.linalg.lapack.dpotrf(A, lower=1, overwrite_a=1)
         if failed:
             factor = np.asfortranarray(cholesky(self.K, alpha, 10 * EPSILON))
-        right = np.column_stack([self.Y, self.roots])
         return factor, scipy.linalg.cho_solve((factor, True), right, check_finite=False)
 
     def by_cholesky(self, alpha: float) -> _At:
         """Return what is known at one alpha, from a Cholesky decomposition."""
         factor, both = self.factored(alpha)
         # The inverse of the triangle is enough, and half the work of that of the matrix.
-        triangle, _ = scipy.linalg.lapack.dtrtri(factor, lower=1, overwrite_c=1)
-        return self.projected(both[:, :-1], both[:, -1], np.einsum("ki,ki->i", triangle, triangle))
+        if is_numpy(factor):
+            triangle, _ = scipy.linalg.lapack.dtrtri(factor, lower=1, overwrite_c=1)
+            return self.projected(
+                both[:, :-1], both[:, -1], np.einsum("ki,ki->i", triangle, triangle)
+            )
+        return self.projected(both[:, :-1], both[:, -1], to_numpy(inverse_diagonal(factor)))
 
     def projected(self, r: np.ndarray, ones: np.ndarray, inverse: np.ndarray) -> _At:
         """Return A⁻¹y and the diagonal of A⁻¹ with the constant taken out."""
@@ -108,11 +133,12 @@ class _Spectrum:
 
     def __init__(self, system: _System) -> None:
         self._system = system
-        values, self._vectors = np.linalg.eigh(system.K)
-        self.eigenvalues = np.maximum(values, 0.0)
-        self._targets = self._vectors.T @ system.Y
-        self._ones = self._vectors.T @ system.roots
-        self._squares: np.ndarray | None = None
+        values, self._vectors = algebra_of(system.K).eigh(system.K)
+        self.eigenvalues = np.maximum(to_numpy(values), 0.0)
+        right = beside(self._vectors, np.column_stack([system.Y, system.roots]))
+        turned = to_numpy(self._vectors.T @ right)
+        self._targets, self._ones = turned[:, :-1], turned[:, -1]
+        self._squares: Any = None
 
     def reduced(self, alpha: float) -> tuple[np.ndarray, float]:
         """Return r in the coordinates of the eigenvectors, and the trace of B."""
@@ -128,15 +154,16 @@ class _Spectrum:
     def at(self, alpha: float) -> _At:
         """Return what is known at one alpha."""
         if self._squares is None:
-            self._squares = self._vectors**2
+            self._squares = self._vectors * self._vectors
         h = 1 / (self.eigenvalues + alpha)
         right = np.column_stack([h[:, None] * self._targets, h * self._ones])
-        both = self._vectors @ right
-        return self._system.projected(both[:, :-1], both[:, -1], self._squares @ h)
+        both = to_numpy(self._vectors @ beside(self._vectors, right))
+        inverse = to_numpy(self._squares @ beside(self._squares, h[:, None]))[:, 0]
+        return self._system.projected(both[:, :-1], both[:, -1], inverse)
 
 
 def solve_kernel(
-    K: np.ndarray,
+    K: Any,
     Y: np.ndarray,
     problem: Problem | None = None,
     weights: np.ndarray | None = None,
@@ -150,9 +177,9 @@ def solve_kernel(
     Parameters
     ----------
     K : array of shape (n_rows, n_rows)
-        The kernel matrix; it is not changed.
+        The kernel matrix, of any library: it is decomposed where it is. It is not changed.
     Y : array of shape (n_rows, n_targets)
-        Targets.
+        Targets, as all that has a row's length NumPy's.
     problem : Problem, default=None
         What is asked; by default an intercept and an alpha from the grid.
     weights : array of shape (n_rows,), default=None
@@ -171,7 +198,7 @@ def solve_kernel(
     start = time.perf_counter()
     problem = problem or Problem()
     system = _System(K, Y, weights, problem.intercept)
-    n_features = len(K) + 1 if n_features is None else n_features
+    n_features = K.shape[0] + 1 if n_features is None else n_features
     asked = np.size(problem.alpha) if problem.alpha is not None else MANY_CANDIDATES
     if asked >= MANY_CANDIDATES:
         solution = _from_spectrum(system, problem, n_features)
@@ -181,7 +208,7 @@ def solve_kernel(
 
 
 def kernel_coefficients(
-    K: np.ndarray,
+    K: Any,
     Y: np.ndarray,
     alphas: list[float],
     weights: np.ndarray | None = None,
@@ -211,7 +238,7 @@ def kernel_coefficients(
     system, found = _System(K, Y, weights, intercept), []
     for alpha in alphas:
         both = system.factored(alpha)[1]
-        at = system.projected(both[:, :-1], both[:, -1], np.ones(len(K)))
+        at = system.projected(both[:, :-1], both[:, -1], np.ones(K.shape[0]))
         found.append((system.roots[:, None] * at.r, system.y_mean + at.b))
     return found
 
@@ -237,8 +264,7 @@ def _from_spectrum(system: _System, problem: Problem, n_features: int) -> Soluti
 
 def _from_factors(system: _System, problem: Problem) -> Solution:
     """Return the solution by a Cholesky decomposition for each of a few candidates."""
-    # No eigenvalue is larger than the trace.
-    largest = float(np.trace(system.K))
+    largest = system.trace()
     # Candidates are given here, and need no unit.
     alphas = problem.candidates(0.0, KNOWN * EPSILON * largest)
     known = {float(alpha): system.by_cholesky(alpha) for alpha in alphas}

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from .._array import is_foreign
 from .._registry import storable
+from .device_statistics import gathered_beside
 from .dual import solve_kernel
 from .posterior import DualPosterior, Form, posterior_of
 from .problem import Problem, Solution
@@ -53,6 +56,11 @@ class FewRows:
         statistics.add(self.Z, self.Y, self.weights)
         return statistics
 
+    @property
+    def place(self) -> Any:
+        """An array that names library and device of the rows."""
+        return self.Z
+
     def variance(self) -> np.ndarray:
         """Return the variance of every target."""
         mean = np.average(self.Y, axis=0, weights=self.weights)
@@ -63,6 +71,12 @@ class FewRows:
         if not intercept:
             return np.zeros(self.Z.shape[1])
         return np.asarray(np.average(self.Z, axis=0, weights=self.weights))
+
+
+@gathered_beside.register
+def _(few: FewRows, like: Any) -> FewRows | RidgeStatistics:
+    # The sums of few rows say as much of new ones.
+    return gathered_beside(few.accumulator(), like) if is_foreign(like) else few
 
 
 @solve_ridge.register

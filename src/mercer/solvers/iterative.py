@@ -192,9 +192,11 @@ def solve_kernel_rows(
             last, share = whole, 1.0
     posterior = system.posterior(chosen.alpha)
     places, new = order[:n_held], system.unseen(n_held)
-    form = posterior.form(
-        to_numpy(float32_matrix(kernel, rows[:n_held, :], system.landmarks())),
-        to_numpy(kernel.diag(rows[:n_held, :])),
+    form = to_numpy(
+        posterior.form(
+            float32_matrix(kernel, rows[:n_held, :], system.landmarks()),
+            kernel.diag(rows[:n_held, :]),
+        )
     )
     coef, centres = system.original(to_numpy(last.coef), order)
     solution = Solution(
@@ -358,7 +360,7 @@ def _few_candidates(
     some = generator.choice(len(Y), min(len(Y), SAMPLE_ROWS, most), replace=False)
     own = None if weights is None else weights[some]
     asked = Problem(problem.alpha, problem.intercept, leave_one_out=True)
-    K = to_numpy(kernel(take_rows(rows, some))).astype(float)
+    K = as_floating(kernel(take_rows(rows, some)), "float64")
     found = solve_kernel(K, Y[some], asked, own)
     # Of equal scores, as copies of rows give, the largest alpha: small ones magnify rounding.
     alpha, totals = float(found.alpha[0]), over_targets(found.scores)

@@ -106,6 +106,7 @@ class LowRankPreconditioner:
             known = len(gram) - shift * float(np.trace(inverse))
             self.degrees_of_freedom.append(known + max(weight - known, 0.0) * rest / shift)
             self._inverses.append(beside(F, inverse))
+        self._divisors: dict[tuple[int, ...], Any] = {}
 
     def solve(self, R: Any, which: list[int]) -> Any:
         """Return the inverses of the alphas ``which`` times equal shares of the columns of R."""
@@ -116,8 +117,12 @@ class LowRankPreconditioner:
             for k, number in enumerate(which)
         ]
         out = R - self._roots * tall_times(self._F, xp.concat(parts, axis=1))
-        shifts = np.repeat([self._shifts[number] for number in which], width)
-        return out / beside(R, shifts[None, :])
+        # Sent once for each choice of alphas: a copy would wait for the device.
+        key = tuple(which)
+        if key not in self._divisors:
+            shifts = np.repeat([self._shifts[number] for number in which], width)
+            self._divisors[key] = beside(R, shifts[None, :])
+        return out / self._divisors[key]
 
 
 class _Weighted:
@@ -187,6 +192,12 @@ class KernelSystem:
         if intercept:
             right = np.column_stack([right, roots])
         self._right = beside(Y, right)
+        # What every iteration needs to judge its predictions, where they are made.
+        self._beside = beside(Y, roots[:, None])
+        self._held_beside = beside(Y, self._held)
+        share = self._held_weights / max(float(self._held_weights.sum()), 1e-300)
+        self._shares = beside(Y, share[:, None] / max(values.shape[1], 1))
+        self._mean_beside = beside(Y, self._mean[None, :])
 
     def solve(
         self,
@@ -211,7 +222,7 @@ class KernelSystem:
         note : callable, default=None
             Called as ``note(n_iterations, residual)`` after every iteration.
         """
-        roots = beside(self._right, self._roots[:, None])
+        roots = self._beside
         preconditioner = LowRankPreconditioner(self._low_rank, self._roots, alphas)
         found = conjugate_gradients(
             _Weighted(self._matrix, roots, self._n_held),
@@ -242,29 +253,28 @@ class KernelSystem:
             scaled = np.column_stack([scaled, ones])
         return beside(self._right, scaled)
 
-    def _constants(self, X: np.ndarray) -> np.ndarray:
-        """Return the constants with which the scaled coefficients sum to zero."""
-        total = float(self._roots @ X[:, -1])
-        if total <= 0:
-            return np.zeros(X.shape[1] - 1)
-        return np.asarray(self._roots @ X[:, :-1] / total)
+    def _constants(self, X: Any) -> Any:
+        """Return the constants with which the scaled coefficients sum to zero, as a row."""
+        sums, xp = self._beside.T @ X, namespace(X)
+        last = sums[:, -1:]
+        usable = last > 0
+        safe = xp.where(usable, last, xp.ones_like(last))
+        return xp.where(usable, sums[:, :-1] / safe, xp.zeros_like(sums[:, :-1]))
 
-    def _predicted(self, X: Any, seen: Any) -> np.ndarray:
-        values = to_numpy(seen)
+    def _predicted(self, X: Any, seen: Any) -> Any:
         if not self._intercept:
-            return values
-        b = self._constants(to_numpy(X))
-        return np.asarray(values[:, :-1] - values[:, -1:] * b + b + self._mean)
+            return seen
+        b = self._constants(X)
+        return seen[:, :-1] - seen[:, -1:] * b + b + self._mean_beside
 
-    def _error(self, X: Any, seen: Any) -> float:
-        squares = ((self._predicted(X, seen) - self._held) ** 2).mean(axis=1)
-        return float(np.average(squares, weights=self._held_weights))
+    def _error(self, X: Any, seen: Any) -> Any:
+        return namespace(X).sum(self._shares * (self._predicted(X, seen) - self._held_beside) ** 2)
 
     def _solution(self, one: Iterate, degrees_of_freedom: float) -> IterativeSolution:
         X = to_numpy(one.X)
         r, constant = X, self._mean
         if self._intercept:
-            b = self._constants(X)
+            b = to_numpy(self._constants(one.X))[0]
             r, constant = X[:, :-1] - X[:, -1:] * b, self._mean + b
             # The scaled coefficients sum to zero but for what the residual leaves.
             r = r - self._roots[:, None] * ((self._roots @ r) / float((self._roots**2).sum()))
@@ -275,7 +285,7 @@ class KernelSystem:
             residual=one.residual,
             n_iterations=one.best_iteration,
             stopped=one.stopped,
-            held_out=self._predicted(one.X, one.seen),
+            held_out=np.asarray(to_numpy(self._predicted(one.X, one.seen))),
             errors=one.errors,
             degrees_of_freedom=degrees_of_freedom,
             ones=X[:, -1] if self._intercept else None,

@@ -21,45 +21,40 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
-from .._array import beside, to_numpy
+from .._array import beside, moved, namespace, to_numpy, zeros_beside
+from .._devices import algebra_of
 from ..engine.panels import RowPanels
 from .conjugate_gradients import Iterate, Iteration, conjugate_gradients
 from .kernel_system import IterativeSolution
+from .shifted import cholesky, inverse_diagonal
 
 #: What is added to the kernel matrix of the centres, over its mean diagonal.
 JITTER = 1e-7
+EPSILON = float(np.finfo(float).eps)
 
 
 class _CentrePreconditioner:
-    """((Σ w / m) T Tᵀ + α)⁻¹ for several ridge parameters."""
+    """((Σ w / m) T Tᵀ + α)⁻¹ for several ridge parameters, with T = Lᵀ."""
 
-    def __init__(self, T: np.ndarray, weight: float, alphas: list[float]) -> None:
-        product = (weight / len(T)) * (T @ T.T)
+    def __init__(self, L: Any, weight: float, alphas: list[float]) -> None:
+        n = L.shape[0]
+        product = (weight / n) * (L.T @ L)
         self._factors, self.degrees_of_freedom = [], []
         for alpha in alphas:
-            shifted = product.copy()
-            shifted[np.diag_indices_from(shifted)] += alpha
-            factor = scipy.linalg.cholesky(
-                shifted, lower=True, overwrite_a=True, check_finite=False
-            )
+            factor = cholesky(product, alpha, EPSILON)
             self._factors.append(factor)
-            inverse = scipy.linalg.lapack.dtrtri(factor, lower=1)[0]
-            self.degrees_of_freedom.append(len(T) - alpha * float((inverse**2).sum()))
+            trace = float(namespace(factor).sum(inverse_diagonal(factor)))
+            self.degrees_of_freedom.append(n - alpha * trace)
 
     def solve(self, R: Any, which: list[int]) -> Any:
         """Return the inverses of the alphas ``which`` times equal shares of the columns of R."""
-        values, width = to_numpy(R), R.shape[1] // len(which)
+        width, algebra = R.shape[1] // len(which), algebra_of(R)
         parts = [
-            scipy.linalg.cho_solve(
-                (self._factors[number], True),
-                values[:, k * width : (k + 1) * width],
-                check_finite=False,
-            )
+            algebra.cholesky_solve(self._factors[number], R[:, k * width : (k + 1) * width])
             for k, number in enumerate(which)
         ]
-        return beside(R, np.concatenate(parts, axis=1))
+        return namespace(R).concat(parts, axis=1)
 
 
 class LandmarkSystem:
@@ -70,7 +65,7 @@ class LandmarkSystem:
     panels : RowPanels
         The kernel of all rows, held-out ones first, with the centres.
     K : array of shape (n_centres, n_centres)
-        The kernel of the centres.
+        The kernel of the centres; it goes where the targets are.
     Y : array of shape (n_rows, n_targets)
         Targets.
     weights : array of shape (n_rows,), default=None
@@ -95,7 +90,7 @@ class LandmarkSystem:
     def __init__(
         self,
         panels: RowPanels,
-        K: np.ndarray,
+        K: Any,
         Y: Any,
         weights: np.ndarray | None = None,
         n_held: int = 0,
@@ -110,42 +105,47 @@ class LandmarkSystem:
             self._weights[:n_held] = 0.0
         self._total = float(self._weights.sum())
         self._mean = np.average(values, axis=0, weights=self._weights) * float(intercept)
-        shifted = np.array(K, dtype=float)
-        shifted[np.diag_indices_from(shifted)] += JITTER * np.trace(shifted) / len(shifted)
-        self._T = scipy.linalg.cholesky(shifted, lower=False, overwrite_a=True)
-        self._like = Y
+        K = moved(K, Y)
+        size = float(namespace(K).linalg.trace(K)) / K.shape[0]
+        #: The transpose of T.
+        self._L = cholesky(K, JITTER * size, EPSILON)
+        self._algebra, self._like = algebra_of(K), Y
+        # What every product needs, where it is made.
+        self._beside = beside(Y, self._weights[:, None])
+        self._held_beside = beside(Y, self._held)
+        share = self._held_weights / max(float(self._held_weights.sum()), 1e-300)
+        self._shares = beside(Y, share[:, None] / max(values.shape[1], 1))
+        self._mean_beside = beside(Y, self._mean[None, :])
         right = self._weights[:, None] * (values - self._mean)
-        sums = self._collected(np.column_stack([right, self._weights]))
-        #: The weighted mean of the features.
-        self._center = sums[:, -1] / self._total * float(intercept)
-        self._right = beside(Y, sums[:, :-1] - np.outer(self._center, right.sum(axis=0)))
+        sums = self._collected(beside(Y, np.column_stack([right, self._weights])))
+        #: The weighted mean of the features, as a column.
+        self._center = sums[:, -1:] / self._total * float(intercept)
+        self._right = sums[:, :-1] - self._center * beside(Y, right.sum(axis=0)[None, :])
 
-    def _collected(self, values: np.ndarray) -> np.ndarray:
+    def _collected(self, values: Any) -> Any:
         """Return T⁻ᵀ Kᵀ times a value for every row."""
-        width = values.shape[1]
-        nothing = beside(self._like, np.zeros((len(self._T), width)))
-        found = self._panels.both_sides(nothing, lambda rows, U: beside(self._like, values[rows]))
-        return self._features(to_numpy(found))
+        nothing = zeros_beside(self._like, (self._L.shape[0], values.shape[1]))
+        return self._features(self._panels.both_sides(nothing, lambda rows, U: values[rows, :]))
 
-    def _features(self, V: np.ndarray) -> np.ndarray:
-        return np.asarray(scipy.linalg.solve_triangular(self._T, V, trans="T", check_finite=False))
+    def _features(self, V: Any) -> Any:
+        return self._algebra.solve_triangular(self._L, V)
+
+    def _coefficients(self, X: Any) -> Any:
+        return self._algebra.solve_triangular(self._L, X, transposed=True)
 
     def product(self, P: Any) -> tuple[Any, Any]:
         """Return the centred second moments times columns, and predictions for held-out rows."""
-        values = to_numpy(P)
-        V = beside(P, scipy.linalg.solve_triangular(self._T, values, check_finite=False))
-        seen = np.zeros((self._n_held, values.shape[1]))
-        weights = beside(P, self._weights[:, None])
+        seen = zeros_beside(P, (self._n_held, P.shape[1]))
 
         def weighted(rows: slice, U: Any) -> Any:
             if rows.start < self._n_held:
                 stop = min(rows.stop, self._n_held)
-                seen[rows.start : stop] = to_numpy(U)[: stop - rows.start]
-            return weights[rows, :] * U
+                seen[rows.start : stop, :] = U[: stop - rows.start, :]
+            return self._beside[rows, :] * U
 
-        found = self._features(to_numpy(self._panels.both_sides(V, weighted)))
-        found -= self._total * np.outer(self._center, self._center @ values)
-        return beside(P, found), beside(P, seen)
+        found = self._features(self._panels.both_sides(self._coefficients(P), weighted))
+        found = found - self._total * (self._center @ (self._center.T @ P))
+        return found, seen
 
     def solve(
         self,
@@ -167,7 +167,7 @@ class LandmarkSystem:
         note : callable, default=None
             Called as ``note(n_iterations, residual)`` after every iteration.
         """
-        preconditioner = _CentrePreconditioner(self._T, self._total, alphas)
+        preconditioner = _CentrePreconditioner(self._L, self._total, alphas)
         found = conjugate_gradients(
             self,
             preconditioner,
@@ -175,27 +175,25 @@ class LandmarkSystem:
             alphas,
             iteration or Iteration(),
             n_held=self._n_held,
-            start=None if start is None else beside(self._right, self._T @ to_numpy(start.coef)),
+            start=None if start is None else self._L.T @ start.coef,
             judge=self._error if self._n_held else None,
             note=note,
         )
         degrees = preconditioner.degrees_of_freedom
         return [self._solution(one, degrees[k]) for k, one in enumerate(found)]
 
-    def _constants(self, X: np.ndarray) -> np.ndarray:
-        return np.asarray(self._mean - self._center @ X)
+    def _constants(self, X: Any) -> Any:
+        """Return the constants as a row."""
+        return self._mean_beside - self._center.T @ X
 
-    def _error(self, X: Any, seen: Any) -> float:
-        predicted = to_numpy(seen) + self._constants(to_numpy(X))
-        squares = ((predicted - self._held) ** 2).mean(axis=1)
-        return float(np.average(squares, weights=self._held_weights))
+    def _error(self, X: Any, seen: Any) -> Any:
+        gaps = seen + self._constants(X) - self._held_beside
+        return namespace(X).sum(self._shares * gaps**2)
 
     def _solution(self, one: Iterate, degrees_of_freedom: float) -> IterativeSolution:
-        X = to_numpy(one.X)
-        constants = self._constants(X)
-        coef = scipy.linalg.solve_triangular(self._T, X, check_finite=False)
+        constants = to_numpy(self._constants(one.X))[0]
         return IterativeSolution(
-            coef=beside(self._like, coef),
+            coef=self._coefficients(one.X),
             intercept=constants,
             alpha=one.alpha,
             residual=one.residual,

@@ -7,7 +7,17 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from .._array import beside, to_numpy
+from .._array import (
+    as_floating,
+    beside,
+    like,
+    namespace,
+    take_columns,
+    take_rows,
+    to_numpy,
+    zeros_beside,
+)
+from .._devices import algebra_of
 from .._registry import storable
 from ..engine.blocks import cut
 from ..engine.tall import tall_transposed_times
@@ -53,17 +63,22 @@ class LowRankPosterior:
         self._places = places
         return self
 
-    def quadratic(self, values: np.ndarray, own: np.ndarray) -> np.ndarray:
+    def quadratic(self, values: Any, own: Any) -> Any:
         """Return the form of rows, from their kernel with all centres and with themselves."""
-        return self.form(values[:, self._places], own)
+        return self.form(take_columns(values, self._places), own)
 
-    def form(self, values: np.ndarray, own: np.ndarray) -> np.ndarray:
-        """Return the form of rows, from their kernel with the landmarks and with themselves."""
-        part = np.asarray(values, dtype=float).T
-        features = scipy.linalg.solve_triangular(self._root, part, lower=True)
-        half = scipy.linalg.solve_triangular(self._factor, features, lower=True)
-        missing = np.maximum(own - np.einsum("ij,ij->j", features, features), 0.0)
-        return np.asarray(missing / self._alpha + np.einsum("ij,ij->j", half, half))
+    def form(self, values: Any, own: Any) -> Any:
+        """Return the form of rows, from their kernel with the landmarks and with themselves.
+
+        The form is of the library of the values, and on their device.
+        """
+        part, own = as_floating(values, "float64").T, as_floating(own, "float64")
+        xp, algebra = namespace(part), algebra_of(part)
+        features = algebra.solve_triangular(like(part, self._root), part)
+        half = algebra.solve_triangular(like(part, self._factor), features)
+        missing = own - xp.sum(features * features, axis=0)
+        missing = xp.where(missing > 0, missing, xp.zeros_like(missing))
+        return missing / self._alpha + xp.sum(half * half, axis=0)
 
 
 def posterior_of_factor(
@@ -83,7 +98,7 @@ def posterior_of_factor(
     F = low_rank.factor
     weighted = F if weights is None else beside(F, weights[:, None]) * F
     gram = to_numpy(tall_transposed_times(F, weighted))
-    root = np.tril(to_numpy(F)[low_rank.pivots])
+    root = np.tril(to_numpy(take_rows(F, low_rank.pivots)))
     return LowRankPosterior(low_rank.pivots, root, gram, alpha)
 
 
@@ -106,10 +121,12 @@ def posterior_of_rows(
     K = to_numpy(kernel(landmarks)).astype(float)
     K[np.diag_indices_from(K)] += 1e-9 * np.trace(K) / len(K)
     root = scipy.linalg.cholesky(K, lower=True)
-    gram = np.zeros_like(K)
+    gram, moved = zeros_beside(rows, K.shape), beside(rows, root)
     for start, stop in cut(rows.shape[0], BLOCK_ROWS):
-        values = to_numpy(float32_matrix(kernel, rows[start:stop, :], landmarks)).astype(float)
-        features = scipy.linalg.solve_triangular(root, values.T, lower=True).T
-        own = features if weights is None else weights[start:stop, None] * features
+        values = as_floating(float32_matrix(kernel, rows[start:stop, :], landmarks), "float64")
+        features = algebra_of(values).solve_triangular(moved, values.T).T
+        own = features
+        if weights is not None:
+            own = beside(features, weights[start:stop, None]) * features
         gram += tall_transposed_times(features, own)
-    return LowRankPosterior(np.arange(len(K)), root, gram, alpha)
+    return LowRankPosterior(np.arange(len(K)), root, to_numpy(gram), alpha)

@@ -8,6 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.linalg
 
+from .._array import as_floating, beside, is_numpy, moved, namespace, ones_for_rows, to_numpy
+from .._devices import algebra_of
+from .shifted import cholesky
 from .statistics import Moments, RidgeStatistics
 
 #: One minus a leverage that rounding has made.
@@ -44,9 +47,12 @@ class Posterior:
         self._mean = totals.means(intercept)[0]
         self._constant = 1 / totals.weight if intercept else 0.0
 
-    def quadratic(self, Z: np.ndarray) -> np.ndarray:
-        """Return the form for every row of ``Z``."""
-        centred = np.asarray(Z, dtype=float) - self._mean
+    def quadratic(self, Z: Any) -> Any:
+        """Return the form for every row of ``Z``, which is where the sums are."""
+        centred = as_floating(Z, "float64") - self._mean
+        if not is_numpy(centred):
+            half = algebra_of(centred).solve_triangular(self._factor, centred.T)
+            return namespace(half).sum(half * half, axis=0) + self._constant
         half = scipy.linalg.solve_triangular(self._factor, centred.T, lower=True, overwrite_b=True)
         return np.einsum("ij,ij->j", half, half) + self._constant
 
@@ -57,7 +63,7 @@ class DualPosterior:
     Parameters
     ----------
     K : array of shape (n_rows, n_rows)
-        Inner products of the training rows that have weight; it is not changed.
+        Inner products of the training rows that have weight, of any library; it is not changed.
     weights : array of shape (n_rows,) or None
         Their weights.
     alpha : float
@@ -72,31 +78,34 @@ class DualPosterior:
     array([0.5, 1. ])
     """
 
-    def __init__(
-        self, K: np.ndarray, weights: np.ndarray | None, alpha: float, intercept: bool
-    ) -> None:
+    def __init__(self, K: Any, weights: np.ndarray | None, alpha: float, intercept: bool) -> None:
         self._alpha, self._intercept = alpha, intercept
-        self._roots = np.ones(len(K)) if weights is None else np.sqrt(weights)
-        scaled = K if weights is None else self._roots[:, None] * K * self._roots
+        roots = np.ones(K.shape[0]) if weights is None else np.sqrt(weights)
+        self._roots = beside(K, roots[:, None])
+        scaled = K if weights is None else self._roots * K * self._roots.T
         self._factor = cholesky(scaled, alpha, float(np.finfo(float).eps))
-        self._ones = scipy.linalg.cho_solve((self._factor, True), self._roots)
-        self._total = float(self._roots @ self._ones)
+        self._ones = algebra_of(K).cholesky_solve(self._factor, self._roots)
+        self._total = float(to_numpy(self._roots.T @ self._ones)[0, 0])
 
-    def quadratic(self, values: np.ndarray, own: np.ndarray) -> np.ndarray:
-        """Return the form of rows, from their products with training rows and with themselves."""
-        scaled = (values * self._roots).T
-        free = 1 - self._ones @ scaled
-        half = scipy.linalg.solve_triangular(self._factor, scaled, lower=True)
-        left = np.maximum(own - np.einsum("ij,ij->j", half, half), 0.0)
+    def quadratic(self, values: Any, own: Any) -> Any:
+        """Return the form of rows, from their products with training rows and with themselves.
+
+        They are of the library of K, and on its device.
+        """
+        scaled, xp = values.T * self._roots, namespace(values)
+        free = 1 - (self._ones.T @ scaled)[0, :]
+        half = algebra_of(values).solve_triangular(self._factor, scaled)
+        left = own - xp.sum(half * half, axis=0)
+        left = xp.where(left > 0, left, xp.zeros_like(left))
         if self._intercept:
             left = left + free**2 / self._total
-        return np.asarray(left / self._alpha)
+        return left / self._alpha
 
 
 class Form(Protocol):
     """The quadratic form of rows of features."""
 
-    def quadratic(self, Z: np.ndarray) -> np.ndarray:
+    def quadratic(self, Z: Any) -> Any:
         """Return the form for every row of ``Z``."""
         ...
 
@@ -121,25 +130,6 @@ def _(gathered: RidgeStatistics, alpha: float, intercept: bool) -> Form:
     return Posterior(gathered.total(), alpha, intercept)
 
 
-def cholesky(S: np.ndarray, alpha: float, rounding: float) -> np.ndarray:
-    """Return the lower Cholesky factor of S + α I, with jitter on the diagonal where it is needed.
-
-    Rounding may have left S indefinite: jitter starts at the size of the rounding errors, and
-    grows tenfold until the factorisation succeeds.
-    """
-    size = float(np.trace(S)) / len(S)
-    raised = 0.0
-    while True:
-        A = S.copy()
-        A[np.diag_indices_from(A)] += alpha + raised
-        try:
-            return scipy.linalg.cholesky(A, lower=True, overwrite_a=True)
-        except np.linalg.LinAlgError:
-            raised = max(10 * raised, rounding * size)
-            if not raised <= size:
-                raise
-
-
 class LeaveOneOut:
     """Exact leave-one-out errors of every α and target, from one more pass over the rows.
 
@@ -156,28 +146,31 @@ class LeaveOneOut:
     def __init__(self, totals: Moments, alphas: np.ndarray, intercept: bool) -> None:
         gram, cross, _ = totals.centred(intercept)
         self._means = totals.means(intercept)
-        eigenvalues, self._vectors = np.linalg.eigh(gram)
-        self._shrink = 1 / (np.maximum(eigenvalues, 0.0)[:, None] + alphas)
+        eigenvalues, self._vectors = algebra_of(gram).eigh(gram)
+        xp = namespace(gram)
+        values, grid = xp.maximum(eigenvalues, 0.0 * eigenvalues), moved(alphas, gram)
+        self._shrink = 1 / (values[:, None] + grid[None, :])
         self._rotated = self._vectors.T @ cross
         self._constant = 1 / totals.weight if intercept else 0.0
         self._weight = 0.0
         self._squares = np.zeros((len(alphas), cross.shape[1]))
 
-    def add(self, Z: np.ndarray, Y: np.ndarray, weights: np.ndarray | None = None) -> None:
-        """Add the errors of a block of training rows."""
-        P = (np.asarray(Z, dtype=float) - self._means[0]) @ self._vectors
+    def add(self, Z: Any, Y: Any, weights: Any = None) -> None:
+        """Add the errors of a block of training rows, which is where the sums are."""
+        xp = namespace(Z)
+        P = (as_floating(Z, "float64") - self._means[0]) @ self._vectors
         Y = Y - self._means[1]
-        w = np.ones(len(P)) if weights is None else weights
+        w = ones_for_rows(Z) if weights is None else weights
         leverages = (P * P) @ self._shrink + self._constant
-        for row, shrink, h in zip(self._squares, self._shrink.T, leverages.T, strict=True):
-            residual = Y - P @ (shrink[:, None] * self._rotated)
-            rest = 1 - w * h
-            if (rest <= LOST).any():
+        for place, row in enumerate(self._squares):
+            residual = Y - P @ (self._shrink[:, place, None] * self._rotated)
+            rest = 1 - w * leverages[:, place]
+            if bool(xp.any(rest <= LOST)):
                 # A row carries its fit alone, as far as rounding tells: nothing is known of it.
                 row += np.inf
                 continue
-            row += (w[:, None] * (residual / rest[:, None]) ** 2).sum(axis=0)
-        self._weight += float(w.sum())
+            row += to_numpy(xp.sum(w[:, None] * (residual / rest[:, None]) ** 2, axis=0))
+        self._weight += float(xp.sum(w))
 
     def scores(self) -> np.ndarray:
         """Return the mean squared error of every α and target."""

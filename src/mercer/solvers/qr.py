@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
+from .._array import is_numpy, joined_rows, namespace, zeros_beside
+
 
 def triangular_factor(
-    blocks: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray | None]],
-    z_mean: np.ndarray,
-    y_mean: np.ndarray,
-) -> np.ndarray:
+    blocks: Iterable[tuple[Any, Any, Any]],
+    z_mean: Any,
+    y_mean: Any,
+) -> Any:
     """Return the factor R of the QR decomposition of the centred [Z, Y], a block at a time.
 
     Parameters
@@ -32,22 +35,25 @@ def triangular_factor(
     array([[5., 0.],
            [0., 0.]])
     """
-    width = z_mean.size + y_mean.size
-    triangle = np.zeros((0, width))
-    waiting: list[np.ndarray] = []
+    width = z_mean.shape[0] + y_mean.shape[0]
+    triangle = zeros_beside(z_mean, (0, width))
+    waiting: list[Any] = []
     for Z, Y, weights in blocks:
-        rows = np.concatenate([Z - z_mean, Y - y_mean], axis=1)
+        rows = namespace(Z).concat([Z - z_mean, Y - y_mean], axis=1)
         if weights is not None:
-            rows *= np.sqrt(weights)[:, None]
+            rows *= namespace(weights).sqrt(weights)[:, None]
         waiting.append(rows)
         # The triangle is reduced again every time: not before as many rows wait as it has.
-        if sum(map(len, waiting)) >= width:
+        if sum(part.shape[0] for part in waiting) >= width:
             triangle = _reduced([triangle, *waiting])
             waiting = []
     triangle = _reduced([triangle, *waiting])
-    missing = np.zeros((max(0, width - len(triangle)), width))
-    return np.concatenate([triangle, missing])
+    missing = zeros_beside(z_mean, (max(0, width - triangle.shape[0]), width))
+    return joined_rows([triangle, missing])
 
 
-def _reduced(parts: list[np.ndarray]) -> np.ndarray:
-    return np.asarray(np.linalg.qr(np.concatenate(parts), mode="r"))
+def _reduced(parts: list[Any]) -> Any:
+    rows = joined_rows(parts)
+    if is_numpy(rows):
+        return np.asarray(np.linalg.qr(rows, mode="r"))
+    return namespace(rows).linalg.qr(rows, mode="reduced")[1]

@@ -10,18 +10,20 @@ from typing import Any
 
 import numpy as np
 
+from .._array import to_numpy
 from .bracket import bracketed
 from .posterior import LeaveOneOut
 from .problem import KNOWN, TRUSTED, Problem, Solution, Totals, choose, generalised_error
 from .qr import triangular_factor
 from .statistics import Moments, RidgeStatistics
+from .symmetric_sums import trace
 from .systems import GivenSystem, OrthogonalSystem, PrimalSystem, System, residual_freedom
 
 #: Features from which on a single alpha is worth a decomposition of its own.
 MANY = 512
 
 #: A function that yields the training rows once more: features, targets and weights.
-Blocks = Callable[[], Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]]
+Blocks = Callable[[], Iterator[tuple[Any, Any, Any]]]
 
 
 @singledispatch
@@ -150,12 +152,13 @@ def solve(
         places = np.abs(alphas[:, None] - chosen).argmin(axis=0)
         expected = scores[places, np.arange(n_targets)]
     z_mean, y_mean = totals.means(problem.intercept)
+    constant, coef = to_numpy(y_mean - z_mean @ coef), to_numpy(coef)
     smallest, largest = float(chosen.min()), float(system.eigenvalues[-1])
     least = float(system.eigenvalues[0]) if len(system.eigenvalues) >= len(coef) else 0.0
     squares = residual * totals.weight
     return Solution(
         coef=coef,
-        intercept=y_mean - z_mean @ coef,
+        intercept=constant,
         alpha=chosen,
         method=system.name,
         criterion=criterion,
@@ -189,9 +192,9 @@ def normal_equations(totals: Moments, problem: Problem) -> System:
     """
     gram, cross, squares = totals.centred(problem.intercept)
     given = np.ravel(problem.alpha) if problem.alpha is not None else np.empty(0)
-    if given.size == 1 and len(gram) >= MANY:
+    if given.size == 1 and totals.n_features >= MANY:
         alpha = float(given[0])
-        size = float(np.trace(gram)) / len(gram)
+        size = trace(gram) / totals.n_features
         # Above what rounding hides; below, eigenvalues tell more.
         if alpha > max(TRUSTED, totals.rounding) * size:
             with suppress(np.linalg.LinAlgError):
@@ -216,7 +219,8 @@ def cv_scores(statistics: RidgeStatistics, alphas: np.ndarray, problem: Problem)
         system = PrimalSystem(*training.centred(problem.intercept))
         held = fold.about(*training.means(problem.intercept))
         for row, alpha in zip(scores, alphas, strict=True):
-            row += held.squared_error(system.coefficients(np.full(statistics.n_targets, alpha)))
+            coef = system.coefficients(np.full(statistics.n_targets, alpha))
+            row += to_numpy(held.squared_error(coef))
     if filled < 2:
         raise ValueError(
             f"Cross-validation in {statistics.n_folds} folds needs rows in at least two of them, "

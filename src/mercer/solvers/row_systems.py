@@ -211,7 +211,7 @@ class LandmarkRows:
         tile = tiles(kernel, rows, self._centres)
         self._panels = RowPanels(tile, (n, size), room, rows, self.dtype)
         self.kept_bytes, self.kept_share = self._panels.kept_bytes, self._panels.kept_share
-        self._K = to_numpy(kernel(self._centres)).astype(float)
+        self._K = as_floating(kernel(self._centres), "float64")
         self._few = np.sort(generator.choice(size, min(size, RANK), replace=False))
 
     def _system(self, n_held: int) -> LandmarkSystem:

@@ -11,16 +11,16 @@ from functools import singledispatch
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from scipy.linalg import blas
 
+from .._array import is_foreign, namespace, to_numpy
 from .._random import Stream
 from .._registry import storable
 from ..ops.products import add_gram, product_beside_scipy
+from .block_rows import beyond_float32, chosen_rows, mean_row
+from .symmetric_sums import mirrored, symmetric_times, with_outer_products
 
 #: The share of the weight from which on a fold is not subtracted from the total.
 HEAVY = 0.999
-#: Rows of a triangle to mirror together: both sides of it stay in the cache.
-MIRRORED = 128
 
 
 class Gathered(Protocol):
@@ -34,6 +34,11 @@ class Gathered(Protocol):
     @property
     def weight(self) -> float:
         """The sum of their weights."""
+        ...
+
+    @property
+    def place(self) -> Any:
+        """An array that names library and device of what was gathered."""
         ...
 
     def variance(self) -> np.ndarray:
@@ -121,7 +126,7 @@ class Moments:
             return
         self.rounding = max(self.rounding, float(np.finfo(Z.dtype).eps))
         if self.n_positive == 0:
-            z_mean, y_mean = _mean(Z, weights), _mean(Y, weights)
+            z_mean, y_mean = mean_row(Z, weights), mean_row(Y, weights)
             # Rounded to the dtype of the features, so that what is subtracted is what is kept.
             self.z_reference, self.y_reference = z_mean.astype(Z.dtype).astype(float), y_mean
         reference = self.z_reference.astype(Z.dtype)
@@ -139,7 +144,7 @@ class Moments:
             self.n_positive += Z.shape[0]
             # The plain sums take the weight itself: one root is in the rows already.
             Z, Y = Z * root.astype(Z.dtype), Y * root
-        if Z.dtype == np.float32 and _beyond_float32(Y, weights):
+        if Z.dtype == np.float32 and beyond_float32(Y, weights):
             Z = Z.astype(float)
         Z = np.ascontiguousarray(Z)
         ones = np.ones(Z.shape[0]) if weights is None else np.sqrt(weights)
@@ -161,94 +166,83 @@ class Moments:
         moved = other.about(self.z_reference, self.y_reference)
         for name in ("weight", "z_sum", "y_sum", "cross", "y_squares"):
             setattr(self, name, getattr(self, name) + sign * getattr(moved, name))
-        (np.add if sign > 0 else np.subtract)(self.gram, moved.gram, out=self.gram)
+        if sign > 0:
+            self.gram += moved.gram
+        else:
+            self.gram -= moved.gram
         self.n_positive += int(sign) * other.n_positive
         self.rounding = max(self.rounding, other.rounding)
 
+    def empty(self) -> Moments:
+        """Return moments of no rows, of the same features and targets."""
+        return Moments(self.n_features, self.n_targets)
+
     def without(self, part: Moments) -> Moments:
         """Return the moments of these rows less those of a part of them."""
-        rest = Moments(self.z_sum.size, self.y_sum.size)
+        rest = self.empty()
         rest.merge(self)
         rest.merge(part, sign=-1.0)
         return rest
 
-    def about(self, z_reference: np.ndarray, y_reference: np.ndarray) -> Moments:
+    def _plain(self) -> type[Moments]:
+        """Return the class of moments that are derived from these."""
+        return Moments
+
+    def about(self, z_reference: Any, y_reference: Any) -> Moments:
         """Return the same sums about another reference point."""
         dz, dy = self.z_reference - z_reference, self.y_reference - y_reference
-        moved = Moments.__new__(Moments)
+        moved = object.__new__(self._plain())
         moved.n_rows, moved.n_positive = self.n_rows, self.n_positive
         moved.weight, moved.rounding = self.weight, self.rounding
         moved.z_reference, moved.y_reference = z_reference, y_reference
         moved.z_sum = self.z_sum + self.weight * dz
         moved.y_sum = self.y_sum + self.weight * dy
         moved.gram = self.gram
-        if dz.any():
+        if bool(namespace(dz).any(dz)):
             # Both triangles of one outer product, added to the upper triangle of a copy.
-            moved.gram = blas.dsyr2(
-                1.0, self.z_sum + 0.5 * self.weight * dz, dz, a=self.gram.copy("F"), overwrite_a=1
-            )
-        moved.cross = (
-            self.cross + np.outer(self.z_sum, dy) + np.outer(dz, self.y_sum + self.weight * dy)
-        )
+            moved.gram = with_outer_products(self.gram, self.z_sum + 0.5 * self.weight * dz, dz)
+        right = self.y_sum + self.weight * dy
+        moved.cross = self.cross + self.z_sum[:, None] * dy[None, :] + dz[:, None] * right[None, :]
         moved.y_squares = self.y_squares + 2 * dy * self.y_sum + self.weight * dy * dy
         return moved
 
     @property
     def n_features(self) -> int:
         """Columns of the features."""
-        return int(self.z_sum.size)
+        return int(self.z_sum.shape[0])
 
     @property
     def n_targets(self) -> int:
         """Columns of the targets."""
-        return int(self.y_sum.size)
+        return int(self.y_sum.shape[0])
 
-    def means(self, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
+    def means(self, intercept: bool) -> tuple[Any, Any]:
         """Return the means of features and targets; zeros where there is no intercept."""
         if not intercept:
-            return np.zeros_like(self.z_sum), np.zeros_like(self.y_sum)
+            xp = namespace(self.z_sum)
+            return xp.zeros_like(self.z_sum), xp.zeros_like(self.y_sum)
         z_mean = self.z_reference + self.z_sum / self.weight
         return z_mean, self.y_reference + self.y_sum / self.weight
 
     def variance(self) -> np.ndarray:
         """Return the variance of every target."""
-        return np.maximum(self.y_squares / self.weight - (self.y_sum / self.weight) ** 2, 0.0)
+        found = self.y_squares / self.weight - (self.y_sum / self.weight) ** 2
+        return np.maximum(to_numpy(found), 0.0)
 
-    def centred(self, intercept: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def centred(self, intercept: bool) -> tuple[Any, Any, Any]:
         """Return S, B and the squares of the targets, about the means (or about zero)."""
         moved = self.about(*self.means(intercept))
         return moved.full_gram(), moved.cross, moved.y_squares
 
-    def squared_error(self, coef: np.ndarray) -> np.ndarray:
+    def squared_error(self, coef: Any) -> Any:
         """Return the sum of squares of y - zθ, both taken about the reference point."""
-        products = blas.dsymm(1.0, self.gram, coef)
-        fitted = (coef * products).sum(axis=0)
-        return self.y_squares - 2 * (coef * self.cross).sum(axis=0) + fitted
+        xp = namespace(coef)
+        fitted = xp.sum(coef * symmetric_times(self.gram, coef), axis=0)
+        return self.y_squares - 2 * xp.sum(coef * self.cross, axis=0) + fitted
 
-    def full_gram(self) -> np.ndarray:
+    def full_gram(self) -> Any:
         """Return the sums of products of features; only their upper triangle is kept up."""
-        full = self.gram.copy("F")
-        for start in range(0, len(full), MIRRORED):
-            stop = start + MIRRORED
-            corner = np.triu(full[start:stop, start:stop])
-            full[start:stop, start:stop] = corner + np.triu(corner, 1).T
-            full[start:stop, :start] = full[:start, start:stop].T
-        return full
-
-
-def _beyond_float32(Y: np.ndarray, weights: np.ndarray | None) -> bool:
-    """Return whether targets, or roots of weights, would overflow or vanish in float32."""
-    small = 1.0 if weights is None else float(weights.min())
-    large = float(np.abs(Y).max()) if weights is None else max(np.abs(Y).max(), weights.max())
-    return large > 1e30 or small < 1e-30
-
-
-def _mean(rows: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """Return the mean of rows in float64."""
-    if weights is None:
-        return np.asarray(rows.mean(axis=0, dtype=float))
-    # A row of next to no weight must not move the reference point far from the others.
-    return np.asarray(weights @ rows.astype(float) / weights.sum())
+        return mirrored(self.gram)
 
 
 @storable
@@ -309,13 +303,18 @@ class RidgeStatistics:
         fold_of = self._generator.integers(self.n_folds, size=Z.shape[0])
         for number, fold in enumerate(self.folds):
             rows = fold_of == number
-            part = None if weights is None else weights[rows]
-            fold.add(Z[rows], Y[rows], part, overwrite=True)
+            part = None if weights is None else chosen_rows(weights, rows)
+            fold.add(chosen_rows(Z, rows), chosen_rows(Y, rows), part, overwrite=True)
 
     @property
     def weight(self) -> float:
         """The sum of the weights of the rows."""
         return sum(fold.weight for fold in self.folds)
+
+    @property
+    def place(self) -> Any:
+        """An array that names library and device of the sums."""
+        return self.folds[0].gram
 
     def variance(self) -> np.ndarray:
         """Return the variance of every target."""
@@ -340,7 +339,7 @@ class RidgeStatistics:
         """Return the moments of all rows."""
         if len(self.folds) == 1:
             return self.folds[0]
-        total = Moments(self.n_features, self.n_targets)
+        total = self.folds[0].empty()
         for fold in self.folds:
             total.merge(fold)
         return total
@@ -351,7 +350,7 @@ class RidgeStatistics:
         if fold.weight < HEAVY * total.weight:
             return total.without(fold)
         # A fold that outweighs all others would leave nothing but rounding errors of them.
-        rest = Moments(self.n_features, self.n_targets)
+        rest = fold.empty()
         for other in self.folds:
             if other is not fold:
                 rest.merge(other)
@@ -379,7 +378,12 @@ def accumulator_for(block: Any, n_features: int, n_targets: int, n_folds: int = 
     >>> type(accumulator_for(np.eye(2), 2, 1)).__name__
     'RidgeStatistics'
     """
-    raise TypeError(f"There is no accumulator for features in a {type(block).__name__}.")
+    if not is_foreign(block):
+        raise TypeError(f"There is no accumulator for features in a {type(block).__name__}.")
+    # Their class is not known before their library is imported, so that it cannot be registered.
+    from .device_statistics import DeviceStatistics
+
+    return DeviceStatistics(n_features, n_targets, n_folds, block)
 
 
 @accumulator_for.register

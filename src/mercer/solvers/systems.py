@@ -6,20 +6,29 @@ coefficients; which of them is used changes time and precision, not the answer.
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import abstractmethod
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.linalg
 
-from .path import Path
+from .._array import is_numpy, moved, namespace, to_numpy
+from .._devices import algebra_of
+from .device_path import path_of
 from .problem import Problem, Totals
+from .shifted import cholesky_at, identity_beside
+from .symmetric_sums import largest_eigenvalue
 
 
 class System(Protocol):
     """What the choice of alpha needs to know of a system."""
 
     name: str
-    eigenvalues: np.ndarray
+
+    @property
+    def eigenvalues(self) -> np.ndarray:
+        """The eigenvalues of S that are known, ascending; the largest at least."""
+        ...
 
     def shrunk(self, alpha: float, rank: int) -> float:
         """Return the trace of alpha (S + alpha)⁻¹ over ``rank`` directions, those of S."""
@@ -29,8 +38,11 @@ class System(Protocol):
         """Return RSS(alpha) for every target."""
         ...
 
-    def coefficients(self, alphas: np.ndarray) -> np.ndarray:
-        """Return θ, of shape (n_features, n_targets), for an alpha of every target."""
+    def coefficients(self, alphas: np.ndarray) -> Any:
+        """Return θ, of shape (n_features, n_targets), for an alpha of every target.
+
+        It is where the sums are; all else is NumPy's.
+        """
         ...
 
 
@@ -45,7 +57,10 @@ def residual_freedom(system: System, alpha: float, totals: Totals, problem: Prob
 class _Spectrum:
     """A system that knows all eigenvalues of S."""
 
-    eigenvalues: np.ndarray
+    @property
+    @abstractmethod
+    def eigenvalues(self) -> np.ndarray:
+        """The eigenvalues of S, ascending, none negative."""
 
     def shrunk(self, alpha: float, rank: int) -> float:
         """Return the trace of alpha (S + alpha)⁻¹ over the largest eigenvalues."""
@@ -77,10 +92,14 @@ class PrimalSystem(_Spectrum):
 
     name = "primal"
 
-    def __init__(self, gram: np.ndarray, cross: np.ndarray, squares: np.ndarray) -> None:
-        self._path = Path(gram, cross)
-        self._squares = squares
-        self.eigenvalues = self._path.eigenvalues
+    def __init__(self, gram: Any, cross: Any, squares: Any) -> None:
+        self._path = path_of(gram, cross)
+        self._squares = to_numpy(squares)
+
+    @property
+    def eigenvalues(self) -> np.ndarray:
+        """The eigenvalues of S, ascending, none negative."""
+        return self._path.eigenvalues
 
     def residual_squares(self, alpha: float) -> np.ndarray:
         """Return RSS(alpha) for every target, from the statistics alone."""
@@ -88,7 +107,7 @@ class PrimalSystem(_Spectrum):
         # yy - 2 θᵀb + θᵀSθ, where Sθ = b - alphaθ; a perfect fit cancels, but not below zero.
         return np.maximum(self._squares - fitted - alpha * norm, 1e-12 * self._squares)
 
-    def coefficients(self, alphas: np.ndarray) -> np.ndarray:
+    def coefficients(self, alphas: np.ndarray) -> Any:
         """Return θ for an alpha of every target."""
         return self._path.solve(alphas)
 
@@ -118,27 +137,21 @@ class GivenSystem:
 
     def __init__(
         self,
-        gram: np.ndarray,
-        cross: np.ndarray,
-        squares: np.ndarray,
+        gram: Any,
+        cross: Any,
+        squares: Any,
         alpha: float,
         largest: float | None = None,
     ) -> None:
-        # S is symmetric: whichever way it is stored, it is not transposed.
-        A = np.array(gram if gram.flags.f_contiguous else gram.T, order="F")
-        A[np.diag_indices_from(A)] += alpha
-        factor, failed = scipy.linalg.lapack.dpotrf(A, lower=1, overwrite_a=1)
-        if failed:
-            raise np.linalg.LinAlgError(
-                f"S + alpha is not positive definite for alpha = {alpha:.3g}"
-            )
-        self._coef = scipy.linalg.cho_solve((factor, True), cross)
-        self._residual = squares - 2 * np.sum(self._coef * cross, axis=0)
-        self._residual += np.sum(self._coef * (cross - alpha * self._coef), axis=0)
-        self._squares = squares
-        triangle, _ = scipy.linalg.lapack.dtrtri(factor, lower=1, overwrite_c=1)
-        self._shrunk = float(alpha * np.einsum("ki,ki->", triangle, triangle))
-        self._size = len(gram)
+        xp = namespace(gram)
+        factor = _factor(gram, alpha)
+        self._coef = algebra_of(factor).cholesky_solve(factor, cross)
+        fitted = xp.sum(self._coef * cross, axis=0)
+        rest = xp.sum(self._coef * (cross - float(alpha) * self._coef), axis=0)
+        self._residual = to_numpy(squares - 2 * fitted + rest)
+        self._squares = to_numpy(squares)
+        self._shrunk = alpha * _trace_of_inverse(factor)
+        self._size = int(gram.shape[0])
         #: The largest only.
         self.eigenvalues = np.asarray([largest_eigenvalue(gram) if largest is None else largest])
 
@@ -150,28 +163,32 @@ class GivenSystem:
         """Return RSS(alpha) for every target, from the statistics alone."""
         return np.maximum(self._residual, 1e-12 * self._squares)
 
-    def coefficients(self, alphas: np.ndarray) -> np.ndarray:
+    def coefficients(self, alphas: np.ndarray) -> Any:
         """Return θ."""
-        return np.asarray(self._coef)
+        return self._coef
 
 
-def largest_eigenvalue(S: np.ndarray) -> float:
-    """Return the largest eigenvalue, to a percent or so, by powers of the matrix.
+def _factor(gram: Any, alpha: float) -> Any:
+    """Return the lower Cholesky factor of S + alpha."""
+    if not is_numpy(gram):
+        return cholesky_at(gram, alpha)
+    # S is symmetric: whichever way it is stored, it is not transposed.
+    A = np.array(gram if gram.flags.f_contiguous else gram.T, order="F")
+    A[np.diag_indices_from(A)] += alpha
+    factor, failed = scipy.linalg.lapack.dpotrf(A, lower=1, overwrite_a=1)
+    if failed:
+        raise np.linalg.LinAlgError(f"S + alpha is not positive definite for alpha = {alpha:.3g}")
+    return factor
 
-    Examples
-    --------
-    >>> round(largest_eigenvalue(np.diag([3.0, 1.0])), 6)
-    3.0
-    """
-    vector = np.abs(S).sum(axis=0)
-    value = 0.0
-    for _ in range(20):
-        norm = float(np.linalg.norm(vector))
-        if norm == 0:
-            return 0.0
-        vector = S @ (vector / norm)
-        value = float(np.linalg.norm(vector))
-    return value
+
+def _trace_of_inverse(factor: Any) -> float:
+    """Return the trace of the inverse of ``L @ L.T``; NumPy's factor is overwritten."""
+    if is_numpy(factor):
+        triangle, _ = scipy.linalg.lapack.dtrtri(factor, lower=1, overwrite_c=1)
+        return float(np.einsum("ki,ki->", triangle, triangle))
+    identity = identity_beside(factor, factor.shape[0])
+    triangle = algebra_of(factor).solve_triangular(factor, identity)
+    return float(namespace(factor).sum(triangle * triangle))
 
 
 class OrthogonalSystem(_Spectrum):
@@ -197,19 +214,26 @@ class OrthogonalSystem(_Spectrum):
 
     name = "qr"
 
-    def __init__(self, triangle: np.ndarray, n_targets: int) -> None:
+    def __init__(self, triangle: Any, n_targets: int) -> None:
+        xp = namespace(triangle)
         m = triangle.shape[1] - n_targets
-        U, self._singular, self._Vt = np.linalg.svd(triangle[:m, :m])
+        U, singular, self._Vt = xp.linalg.svd(triangle[:m, :m], full_matrices=False)
         self._rotated = U.T @ triangle[:m, m:]
-        self._beyond = (triangle[m:, m:] ** 2).sum(axis=0)
-        self.eigenvalues = self._singular[::-1] ** 2
+        self._beyond = to_numpy(xp.sum(triangle[m:, m:] ** 2, axis=0))
+        self._singular = singular
+
+    @property
+    def eigenvalues(self) -> np.ndarray:
+        """The eigenvalues of S, ascending."""
+        return to_numpy(self._singular)[::-1] ** 2
 
     def residual_squares(self, alpha: float) -> np.ndarray:
         """Return RSS(alpha) for every target."""
-        shrunk = alpha / (self._singular**2 + alpha)
-        return self._beyond + ((shrunk[:, None] * self._rotated) ** 2).sum(axis=0)
+        xp = namespace(self._singular)
+        shrunk = float(alpha) / (self._singular**2 + float(alpha))
+        return self._beyond + to_numpy(xp.sum((shrunk[:, None] * self._rotated) ** 2, axis=0))
 
-    def coefficients(self, alphas: np.ndarray) -> np.ndarray:
+    def coefficients(self, alphas: np.ndarray) -> Any:
         """Return θ for an alpha of every target."""
         s = self._singular[:, None]
-        return self._Vt.T @ (s / (s * s + alphas[None, :]) * self._rotated)
+        return self._Vt.T @ (s / (s * s + moved(alphas, s)[None, :]) * self._rotated)

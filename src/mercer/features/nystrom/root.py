@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import lapack
+
+from ..._array import as_floating, is_numpy, like, namespace
+from ..._devices import algebra_of
 
 #: Landmarks of which the others leave less than this share of the largest diagonal are dropped.
 DEPENDENT = 1e-10
@@ -50,9 +55,13 @@ class LandmarkRoot:
         self.kept = np.asarray(pivots[:rank] - 1, dtype=np.int64)
         self.inverse = np.tril(lapack.dtrtri(np.tril(factor[:rank, :rank]), lower=1)[0])
 
-    def features(self, values: np.ndarray) -> np.ndarray:
+    def features(self, values: Any) -> Any:
         """Return the features of rows, from their kernel with the landmarks."""
-        return np.asarray(values[:, self.kept].astype(float) @ self.inverse.T)
+        values = as_floating(values, "float64")
+        if is_numpy(values):
+            return values[:, self.kept] @ self.inverse.T
+        kept = namespace(values).take(values, like(values, self.kept), axis=1)
+        return algebra_of(kept).product(kept, like(values, self.inverse).T)
 
     def coefficients(self, coef: np.ndarray) -> np.ndarray:
         """Return coefficients of the kernel functions from those of the features."""

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+from ..._array import joined_rows
 from ..._random import seed_of
 from ..._sklearn import RANDOM_STATE, HasMethods, Interval, StrOptions, check_columns
 from ...engine.blocks import cut
@@ -28,7 +29,7 @@ from ...engine.streams import (
 from ...kernels import Kernel
 from ...preprocessing import TableEncoder
 from ...solvers.cost import FOLDS
-from ..estimator import ALPHA, Machine, adopt
+from ..estimator import ALPHA, Machine, Values, adopt
 from ..report import FitReport
 from ..targets import Targets
 from .learnt import SAMPLE_ROWS, is_searchable, learnt_state
@@ -229,7 +230,7 @@ class KernelMachine(Machine):
             ridge, options = self._ridge(targets, selection=FOLDS)
             size = SAMPLE_ROWS[self.effort] if learns else PILOT_ROWS
             sample, linear = sample_and_linear_model(
-                first, columns, clone(ridge), options, size, learns
+                first, columns, clone(ridge), options, size, learns, source.bring
             )
             if learns:
                 labels = targets.encode(sample.y)
@@ -269,9 +270,7 @@ class KernelMachine(Machine):
         )
         return blocks
 
-    def raw_predict(
-        self, X: Any, with_variance: bool = False
-    ) -> tuple[np.ndarray, np.ndarray | None]:
+    def raw_predict(self, X: Any, with_variance: bool = False) -> Values:
         """Return predictions for raw rows, block by block, and their variances."""
         state = self._fitted()
         X = check_columns(X, owner=self)
@@ -280,9 +279,9 @@ class KernelMachine(Machine):
         for span in spans:
             encoded = state.encoder.transform(rows_between(X, *span))
             parts.append(state.machine.raw_predict(encoded, with_variance))
-        values = np.concatenate([part[0] for part in parts])
+        values = joined_rows([part[0] for part in parts])
         variances = [part[1] for part in parts if part[1] is not None]
-        return values, np.concatenate(variances) if variances else None
+        return values, joined_rows(variances) if variances else None
 
     def _blocks(self, stream: Iterable[Any]) -> Iterator[Any]:
         return iter(raw_blocks(stream))

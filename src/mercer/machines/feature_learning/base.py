@@ -13,11 +13,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import TransformerMixin, clone
 
+from ..._array import as_floating, brought, joined_rows, moved
 from ..._random import Stream, seed_of
 from ..._sklearn import RANDOM_STATE, Interval, StrOptions, check_rows, fit_context
 from ...engine.progress import Job
 from ...engine.sample import RowSample
-from ...engine.streams import Block, as_weights, learning_rows, sliced, stream_names
+from ...engine.streams import Block, as_weights, learning_rows, stream_names
 from ...engine.threads import allowed_threads
 from ...kernels import Kernel
 from ..estimator import ALPHA, adopt
@@ -25,7 +26,7 @@ from ..report import shortened
 from ..targets import LabelTargets, Targets
 from .batches import fresh_blocks, landmark_rows, probed, repeated, sample_size
 from .choices import Choices, choose_alphas, choose_kernel, choose_solver
-from .data import Rows, Scales, Standardized, dense_block, scales_of, size_of
+from .data import Rows, Scales, Standardized, scales_of, size_of, where_computed, where_given
 from .iterative_step import IterativeStep
 from .loop import Iterate, iterate, learnt_from_all
 from .report import NAMED, LearnerReport
@@ -227,7 +228,7 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
             scales=scales,
             standardized=self.standardize,
             weights=best.weights,
-            function=best.result.function,
+            function=best.result.function.on_host(),
             kernel=about.kernel,
             solver=report.solver,
             solver_reason=report.solver_reason,
@@ -319,15 +320,16 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
 
     def _checked(self, block: Block, targets: Targets, first: bool, streaming: bool) -> Rows:
         X = check_rows(block.X, owner=self, reset=first)
-        checked = targets.check(block.y, X.shape[0])
+        checked = targets.check(block.y, X.shape[0], beside=X)
         if first:
             targets.observe(checked)
-        encoded = targets.encode(checked)
+        encoded = targets.encode(checked, beside=X)
         counts = as_weights(block.weights, X.shape[0])
         weights = targets.weights(encoded, counts, whole=not streaming)
-        return Rows(X, targets.expand(encoded), weights, counts)
+        Y = as_floating(targets.expand(encoded), "float64")
+        return Rows(X, Y, None if weights is None else moved(weights), counts)
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any) -> Any:
         """Return rows with the columns (or directions) weighted as they were learnt.
 
         Parameters
@@ -338,28 +340,29 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         Returns
         -------
         rows : array of shape (n_samples, n_features)
-            Standardised and reweighted: distances between them are those of the machine.
+            Standardised and reweighted: distances between them are those of the machine. In the
+            library and on the device of ``X``.
         """
-        return np.concatenate(list(self._reweighted(X)))
-
-    def _reweighted(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield blocks of rows as the kernel sees them."""
-        state = self._fitted()
         X = check_rows(X, owner=self)
-        for block in sliced(X, np.empty(X.shape[0]), None, learning_rows(2 * X.shape[1], 8)):
-            yield state.weights.reweighted(state.scales.rows(dense_block(block.X)))
+        return where_given(X, joined_rows(list(self._reweighted(X))))
 
-    def raw_predict(
-        self, X: Any, with_variance: bool = False
-    ) -> tuple[np.ndarray, np.ndarray | None]:
+    def _reweighted(self, X: Any) -> Iterator[Any]:
+        """Yield blocks of checked rows as the kernel sees them, where they are computed."""
+        state = self._fitted()
+        for block in where_computed(X, learning_rows(2 * X.shape[1], 8)):
+            yield state.weights.reweighted(state.scales.rows(block))
+
+    def raw_predict(self, X: Any, with_variance: bool = False) -> tuple[Any, Any]:
         """Return predictions of shape (n_rows, n_targets), and their variances."""
         state = self._fitted()
-        blocks = [rows.astype(float) for rows in self._reweighted(X)]
-        values = state.scales.original(np.concatenate([state.function(b) for b in blocks]))
+        X = check_rows(X, owner=self)
+        blocks = [as_floating(rows, "float64") for rows in self._reweighted(X)]
+        values = joined_rows([state.scales.original(state.function(block)) for block in blocks])
         if not with_variance:
-            return values, None
-        variances = np.concatenate([state.function.variances(block) for block in blocks])
-        return values, variances * state.scales.target_scale**2
+            return where_given(X, values), None
+        variances = joined_rows([state.function.variances(block) for block in blocks])
+        squares = brought(variances, state.scales.target_scale) ** 2
+        return where_given(X, values), where_given(X, variances * squares)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the reweighted columns.

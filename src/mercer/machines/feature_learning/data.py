@@ -3,31 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._array import floating_name, to_numpy
+from ..._array import (
+    as_floating,
+    beside,
+    floating_name,
+    is_numpy,
+    joined_rows,
+    like,
+    ones_for_rows,
+    to_numpy,
+)
 from ..._random import Stream
 from ..._registry import storable
 from ...engine.blocks import take
 from ...engine.moments import ColumnMoments
-from ...engine.sample import RowSample, rows_of
-from ...engine.streams import LOOK_ENTRIES, learning_rows, rows_between
+from ...engine.sample import RowSample
+from ...engine.streams import LOOK_ENTRIES, learning_rows, rows_at, rows_between
 from ...ops.products import dense
+from ..device_rows import sent_blocks
 
 
 class Rows(NamedTuple):
     """Rows with expanded targets, and their weights.
 
     ``weights`` are those that the machine learns with, class weights included; ``counts`` are
-    the sample weights alone, by which it is scored. ``None`` means one each.
+    the sample weights alone, by which it is scored. ``None`` means one each. As they are checked
+    the weights are on the host, which picks rows; as they are learnt all are beside ``X``.
     """
 
     X: Any
-    Y: np.ndarray
-    weights: np.ndarray | None = None
-    counts: np.ndarray | None = None
+    Y: Any
+    weights: Any = None
+    counts: Any = None
 
     def pieces(self, size: int) -> Iterator[Rows]:
         """Yield at most ``size`` rows at a time."""
@@ -35,7 +47,7 @@ class Rows(NamedTuple):
             stop = min(start + size, self.X.shape[0])
             yield Rows(
                 rows_between(self.X, start, stop),
-                self.Y[start:stop],
+                rows_between(self.Y, start, stop),
                 None if self.weights is None else self.weights[start:stop],
                 None if self.counts is None else self.counts[start:stop],
             )
@@ -43,8 +55,8 @@ class Rows(NamedTuple):
     def picked(self, chosen: np.ndarray) -> Rows:
         """Return the rows of some places."""
         return Rows(
-            rows_of(self.X, chosen),
-            self.Y[chosen],
+            rows_at(self.X, chosen),
+            rows_at(self.Y, chosen),
             None if self.weights is None else self.weights[chosen],
             None if self.counts is None else self.counts[chosen],
         )
@@ -100,17 +112,17 @@ class Scales:
         for name in ("center", "scale", "deviation", "typical"):
             setattr(self, name, getattr(other, name))
 
-    def rows(self, X: np.ndarray) -> np.ndarray:
+    def rows(self, X: Any) -> Any:
         """Return rows of mean 0 and standard deviation 1."""
-        return np.asarray((X - self.center.astype(X.dtype)) / self.scale.astype(X.dtype))
+        return (X - like(X, self.center)) / like(X, self.scale)
 
-    def targets(self, Y: np.ndarray) -> np.ndarray:
+    def targets(self, Y: Any) -> Any:
         """Return targets of mean 0 and standard deviation 1."""
-        return np.asarray((Y - self.target_center) / self.target_scale)
+        return (Y - like(Y, self.target_center)) / like(Y, self.target_scale)
 
-    def original(self, predicted: np.ndarray) -> np.ndarray:
+    def original(self, predicted: Any) -> Any:
         """Return predictions in the unit of the targets."""
-        return np.asarray(predicted * self.target_scale + self.target_center)
+        return predicted * like(predicted, self.target_scale) + like(predicted, self.target_center)
 
 
 class Standardized:
@@ -150,9 +162,9 @@ class Standardized:
             generator = stream.generator()
             for block in self._source():
                 for piece in block.pieces(max(1, LOOK_ENTRIES // block.X.shape[1])):
-                    chosen = (generator.random(len(piece.Y)) < share) == held_out
+                    chosen = (generator.random(piece.Y.shape[0]) < share) == held_out
                     if chosen.any():
-                        yield piece.picked(chosen.nonzero()[0])
+                        yield piece.picked(np.flatnonzero(chosen))
 
         def made(held_out: bool) -> Standardized:
             size = size_of(part(held_out))
@@ -166,28 +178,53 @@ class Standardized:
 
     def blocks(self, width: int) -> Iterator[Rows]:
         """Yield blocks whose features, ``width`` numbers a row, are a handful."""
-        for block in self._source():
-            for piece in block.pieces(learning_rows(width + block.X.shape[1], 8)):
-                kept = piece.with_weight()
-                if len(kept.Y):
-                    X = self._scales.rows(dense_block(kept.X, check=self._check))
-                    yield kept._replace(X=X, Y=self._scales.targets(kept.Y))
+        for block in _where_learnt(_dense(self._source(), width, self._check)):
+            yield block._replace(X=self._scales.rows(block.X), Y=self._scales.targets(block.Y))
 
     def whole(self) -> Rows:
         """Return all rows as one block, in float64."""
         parts = list(self.blocks(1))
-        X = np.concatenate([part.X for part in parts]).astype(float, copy=False)
-        Y = np.concatenate([part.Y for part in parts])
+        X = as_floating(joined_rows([part.X for part in parts]), "float64")
+        Y = joined_rows([part.Y for part in parts])
         weights = _joined([part.weights for part in parts], parts)
         return Rows(X, Y, weights, _joined([part.counts for part in parts], parts))
 
 
-def _joined(given: list[np.ndarray | None], parts: list[Rows]) -> np.ndarray | None:
+def _joined(given: list[Any], parts: list[Rows]) -> Any:
     """Return weights of all parts, one each where a part has none; ``None`` if all have none."""
     if all(weights is None for weights in given):
         return None
     pairs = zip(given, parts, strict=True)
-    return np.concatenate([np.ones(len(p.Y)) if w is None else w for w, p in pairs])
+    return joined_rows([ones_for_rows(part.X) if w is None else w for w, part in pairs])
+
+
+def _dense(blocks: Iterable[Rows], width: int, check: bool = True) -> Iterator[Rows]:
+    """Yield the rows that have weight, dense and floating, in blocks for ``width`` numbers each."""
+    for block in blocks:
+        for piece in block.pieces(learning_rows(width + block.X.shape[1], 8)):
+            kept = piece.with_weight()
+            if kept.Y.shape[0]:
+                yield kept._replace(X=dense_block(kept.X, check=check))
+
+
+def _where_learnt(blocks: Iterator[Rows]) -> Iterator[Rows]:
+    """Yield blocks on the device where they are learnt, weights and all.
+
+    That is where their rows are, but for rows on the host if ``mercer.config`` names a device.
+    """
+    first = next(blocks, None)
+    if first is None:
+        return
+    blocks = chain([first], blocks)
+    if is_numpy(first.X):
+        yield from (Rows(*block) for block in sent_blocks(blocks, None))
+        return
+    for block in blocks:
+        weights, counts = (
+            None if given is None else beside(block.X, given)
+            for given in (block.weights, block.counts)
+        )
+        yield block._replace(weights=weights, counts=counts)
 
 
 def scales_of(
@@ -210,16 +247,11 @@ def scales_of(
     2
     """
     columns, targets, n_rows = ColumnMoments(), ColumnMoments(), 0
-    for block in blocks:
-        for piece in block.pieces(learning_rows(block.X.shape[1], 8)):
-            kept = piece.with_weight()
-            if not len(kept.Y):
-                continue
-            rows = dense_block(kept.X)
-            columns.add(rows.astype(float), kept.weights)
-            targets.add(kept.Y, kept.weights)
-            sample.add(rows)
-            n_rows += len(rows)
+    for kept in _dense(blocks, 0):
+        columns.add(as_floating(kept.X, "float64"), kept.weights)
+        targets.add(kept.Y, kept.weights)
+        sample.add(kept.X)
+        n_rows += kept.X.shape[0]
     if not n_rows:
         raise ValueError(
             "sample_weight is zero for every row; at least one weight must be positive."
@@ -238,13 +270,26 @@ def size_of(blocks: Iterable[Rows]) -> tuple[int, float]:
     n_rows, weight = 0, 0.0
     for block in blocks:
         own = block.weights
-        n_rows += len(block.Y) if own is None else int((own > 0).sum())
-        weight += len(block.Y) if own is None else float(own.sum())
+        n_rows += block.Y.shape[0] if own is None else int((own > 0).sum())
+        weight += block.Y.shape[0] if own is None else float(own.sum())
     return n_rows, weight
 
 
-def dense_block(X: Any, *, check: bool = True) -> np.ndarray:
-    """Return a block of rows of any library as a dense NumPy array of floats.
+def where_computed(X: Any, size: int) -> Iterator[Any]:
+    """Yield rows to predict for, dense and floating, in blocks where they are computed."""
+    pieces = Rows(X, np.empty((X.shape[0], 0))).pieces(size)
+    dense_pieces = (piece._replace(X=dense_block(piece.X)) for piece in pieces)
+    for block in _where_learnt(dense_pieces):
+        yield block.X
+
+
+def where_given(X: Any, found: Any) -> Any:
+    """Return what was computed for rows: on the host if that is where they are."""
+    return to_numpy(found) if is_numpy(X) else found
+
+
+def dense_block(X: Any, *, check: bool = True) -> Any:
+    """Return a block of rows as a dense array of floats, where it is.
 
     With ``check=False`` the rows are known to be finite: they were read before.
 
@@ -253,4 +298,4 @@ def dense_block(X: Any, *, check: bool = True) -> np.ndarray:
     >>> dense_block(np.asarray([[1]], dtype="int8"))
     array([[1.]], dtype=float32)
     """
-    return to_numpy(dense(take(X, 0, X.shape[0], floating_name(X), check=check)))
+    return dense(take(X, 0, X.shape[0], floating_name(X), check=check))

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Any, Protocol, Self
 
 import numpy as np
 
+from ..._array import as_floating, brought, to_numpy
 from ..._registry import storable
 from ...features import RandomFourier
 from ...features.nystrom.root import LandmarkRoot
 from ...kernels import Kernel
 from ...solvers import DualPosterior, Moments, Posterior, Solution
+from ...solvers.device_statistics import beside as moments_beside
 from ...solvers.low_rank_posterior import LowRankPosterior
 
 
 class Function(Protocol):
-    """Predictions for reweighted rows, in the unit of standardised targets."""
+    """Predictions for reweighted rows, in the unit of standardised targets.
 
-    def __call__(self, X: np.ndarray) -> np.ndarray:
+    They are computed where the rows are, whatever the function has learnt from.
+    """
+
+    def __call__(self, X: Any) -> Any:
         """Return predictions of shape (n_rows, n_targets)."""
         ...
 
-    def variances(self, X: np.ndarray) -> np.ndarray:
+    def variances(self, X: Any) -> Any:
         """Return the variances of new observations, of the same shape."""
+        ...
+
+    def on_host(self) -> Self:
+        """Return the function with all that it has learnt on the host, as models are kept."""
         ...
 
 
@@ -32,17 +42,24 @@ class _Posterior:
     _totals: Moments | None
     _solution: Solution
 
-    def _variances(self, Z: np.ndarray) -> np.ndarray:
+    def _variances(self, Z: Any) -> Any:
         if self._totals is None:
             raise ValueError(
                 "The standard deviation of predictions needs the sums of the training rows, which "
                 "this model was saved without; save it with compact=False."
             )
-        return np.asarray((1 + self._quadratic(Z))[:, None] * self._solution.noise)
+        form = self._quadratic(Z)
+        return (1 + form)[:, None] * brought(form, self._solution.noise)
 
-    def _quadratic(self, Z: np.ndarray) -> np.ndarray:
+    def _quadratic(self, Z: Any) -> Any:
         assert self._totals is not None
-        return Posterior(self._totals, float(self._solution.alpha[0]), True).quadratic(Z)
+        totals = moments_beside(self._totals, Z)
+        return Posterior(totals, float(self._solution.alpha[0]), True).quadratic(Z)
+
+    def _bring_to_host(self) -> None:
+        if self._totals is not None:
+            self._totals = moments_beside(self._totals, np.empty(0))
+        self._solution = _on_host(self._solution)
 
     def __mercer_state__(self, compact: bool) -> dict[str, Any]:
         """Return what a model file holds; if compact, no sums."""
@@ -70,7 +87,7 @@ class KernelFunctions:
     def __init__(
         self,
         kernel: Kernel,
-        rows: np.ndarray,
+        rows: Any,
         weights: np.ndarray | None,
         solution: Solution,
         posterior: LowRankPosterior | None = None,
@@ -78,20 +95,25 @@ class KernelFunctions:
         self._kernel, self._rows, self._weights = kernel, rows, weights
         self._solution, self._posterior = solution, posterior
 
-    def __call__(self, X: np.ndarray) -> np.ndarray:
+    def __call__(self, X: Any) -> Any:
         """Return predictions for reweighted rows."""
-        found = self._kernel.matvec(X, self._solution.coef, self._rows)
-        return np.asarray(found + self._solution.intercept)
+        coef, rows = brought(X, self._solution.coef), brought(X, self._rows)
+        return self._kernel.matvec(X, coef, rows) + brought(X, self._solution.intercept)
 
-    def variances(self, X: np.ndarray) -> np.ndarray:
+    def variances(self, X: Any) -> Any:
         """Return the variances of new observations."""
-        solution = self._solution
+        solution, rows = self._solution, brought(X, self._rows)
         posterior: DualPosterior | LowRankPosterior | None = self._posterior
         if posterior is None:
-            K, alpha = self._kernel(self._rows), float(solution.alpha[0])
+            K, alpha = self._kernel(rows), float(solution.alpha[0])
             posterior = DualPosterior(K, self._weights, alpha, intercept=True)
-        form = posterior.quadratic(self._kernel(X, self._rows), self._kernel.diag(X))
-        return np.asarray((1 + form)[:, None] * solution.noise)
+        form = posterior.quadratic(self._kernel(X, rows), self._kernel.diag(X))
+        return (1 + form)[:, None] * brought(form, solution.noise)
+
+    def on_host(self) -> Self:
+        """Return the function with rows and coefficients on the host."""
+        self._rows, self._solution = to_numpy(self._rows), _on_host(self._solution)
+        return self
 
 
 @storable
@@ -111,19 +133,24 @@ class FourierFunctions(_Posterior):
     def __init__(self, features: RandomFourier, solution: Solution, totals: Moments) -> None:
         self._features, self._solution, self._totals = features, solution, totals
 
-    def __call__(self, X: np.ndarray) -> np.ndarray:
+    def __call__(self, X: Any) -> Any:
         """Return predictions for reweighted rows."""
         Z = self._features.transform(X)
-        found = np.asarray(Z @ self._solution.coef.astype(Z.dtype), dtype=float)
-        return found + self._solution.intercept
+        found = as_floating(Z @ brought(Z, self._solution.coef), "float64")
+        return found + brought(found, self._solution.intercept)
 
-    def variances(self, X: np.ndarray) -> np.ndarray:
+    def variances(self, X: Any) -> Any:
         """Return the variances of new observations."""
         return self._variances(self._features.transform(X))
 
-    def leverages(self, X: np.ndarray) -> np.ndarray:
+    def leverages(self, X: Any) -> Any:
         """Return the leverages of training rows, over their weights."""
         return self._quadratic(self._features.transform(X))
+
+    def on_host(self) -> Self:
+        """Return the function with its coefficients on the host."""
+        self._bring_to_host()
+        return self
 
 
 @storable
@@ -147,27 +174,39 @@ class LandmarkFunctions(_Posterior):
     def __init__(
         self,
         kernel: Kernel,
-        landmarks: np.ndarray,
-        coef: np.ndarray,
+        landmarks: Any,
+        coef: Any,
         solution: Solution,
         totals: Moments,
     ) -> None:
         self._kernel, self._landmarks, self._coef = kernel, landmarks, coef
         self._solution, self._totals = solution, totals
 
-    def __call__(self, X: np.ndarray) -> np.ndarray:
+    def __call__(self, X: Any) -> Any:
         """Return predictions for reweighted rows."""
-        found = self._kernel.matvec(X, self._coef, self._landmarks)
-        return np.asarray(found + self._solution.intercept)
+        found = self._kernel.matvec(X, brought(X, self._coef), brought(X, self._landmarks))
+        return found + brought(X, self._solution.intercept)
 
-    def variances(self, X: np.ndarray) -> np.ndarray:
+    def variances(self, X: Any) -> Any:
         """Return the variances of new observations."""
         return self._variances(self._features(X))
 
-    def leverages(self, X: np.ndarray) -> np.ndarray:
+    def leverages(self, X: Any) -> Any:
         """Return the leverages of training rows, over their weights."""
         return self._quadratic(self._features(X))
 
-    def _features(self, X: np.ndarray) -> np.ndarray:
-        root = LandmarkRoot(self._kernel(self._landmarks))
-        return root.features(self._kernel(X, self._landmarks))
+    def on_host(self) -> Self:
+        """Return the function with landmarks and coefficients on the host."""
+        self._landmarks, self._coef = to_numpy(self._landmarks), to_numpy(self._coef)
+        self._bring_to_host()
+        return self
+
+    def _features(self, X: Any) -> Any:
+        landmarks = brought(X, self._landmarks)
+        root = LandmarkRoot(to_numpy(self._kernel(landmarks)))
+        return root.features(self._kernel(X, landmarks))
+
+
+def _on_host(solution: Solution) -> Solution:
+    """Return a solution whose coefficients are on the host."""
+    return replace(solution, coef=to_numpy(solution.coef), intercept=to_numpy(solution.intercept))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._array import beside, brought, take_rows, to_numpy
 from ...kernels import Kernel
 from ...kernels.derivatives import derivative_norm, mean_squared_gradients
 from ...solvers import Problem
@@ -50,6 +51,7 @@ class IterativeStep:
         """Return the fit of the rows of ``data`` with weights of the columns."""
         X, Y, own, counts = data.whole()
         rows = weights.reweighted(X)
+        own, counts = (None if given is None else to_numpy(given) for given in (own, counts))
         alphas = self._alphas
         if last is not None and len(alphas) > 1:
             alphas = alphas[np.argsort(np.abs(np.log(alphas / last)), kind="stable")[:3]]
@@ -57,24 +59,25 @@ class IterativeStep:
         fit = solve_kernel_rows(self._kernel, rows, Y, Problem(alphas), own, options)
         solution, places = fit.solution, fit.places
         generator = np.random.default_rng(self._seed)
-        some = generator.choice(len(rows), min(len(rows), GRADIENT_ROWS), replace=False)
-        E = mean_squared_gradients(
-            self._kernel,
-            rows[some],
-            rows,
-            solution.coef,
-            sample_weight=None if own is None else own[some],
-            matrix=weights.matrix,
+        n, coef = rows.shape[0], brought(rows, solution.coef)
+        some = generator.choice(n, min(n, GRADIENT_ROWS), replace=False)
+        E = to_numpy(
+            mean_squared_gradients(
+                self._kernel,
+                take_rows(rows, some),
+                rows,
+                coef,
+                sample_weight=None if own is None else beside(rows, own[some]),
+                matrix=weights.matrix,
+            )
         )
         D = np.zeros_like(E)
         if self._norm:
-            D = derivative_norm(
-                self._kernel, rows, None, solution.coef, solution.coef, weights.matrix
-            )
+            D = to_numpy(derivative_norm(self._kernel, rows, None, coef, coef, weights.matrix))
         ones = np.ones(len(places))
         held_out = HeldOut(
             fit.held_out,
-            Y[places],
+            to_numpy(take_rows(Y, places)),
             ones if own is None else own[places],
             ones if counts is None else counts[places],
         )

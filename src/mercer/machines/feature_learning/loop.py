@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from ..._array import as_floating, namespace
 from ...engine.progress import Progress
 from ..calibration import PredictedSample
 from .data import Standardized
@@ -105,11 +106,12 @@ def validated(
     """
     sample, squares = PredictedSample(), 0.0
     for X, Y, own, counts in data.blocks(1):
-        rows = weights.reweighted(X).astype(float)
+        rows = as_floating(weights.reweighted(X), "float64")
         predicted = function(rows)
         sample.add(rows, predicted, Y, own, counts)
-        errors = ((Y - predicted) ** 2).sum(axis=1)
-        squares += float(errors.sum() if own is None else own @ errors)
+        errors = (Y - predicted) ** 2
+        weighted = errors if own is None else own[:, None] * errors
+        squares += float(namespace(weighted).sum(weighted))
     return squares / data.weight / data.variance(), sample
 
 

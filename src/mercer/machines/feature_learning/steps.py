@@ -14,6 +14,15 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..._array import (
+    as_floating,
+    beside,
+    brought,
+    dtype_name,
+    is_numpy,
+    namespace,
+    to_numpy,
+)
 from ...features.approximation import compared
 from ...features.fourier import RandomFourier
 from ...features.nystrom.root import LandmarkRoot
@@ -24,7 +33,7 @@ from ...kernels.derivatives import (
     mean_squared_gradients,
 )
 from ...ops.products import product_beside_scipy
-from ...solvers import Moments, Problem, RidgeStatistics, Solution, solve_kernel, solve_ridge
+from ...solvers import Moments, Problem, Solution, accumulator_for, solve_kernel, solve_ridge
 from ..calibration import HeldOut, PredictedSample
 from .data import Standardized
 from .functions import FourierFunctions, Function, KernelFunctions, LandmarkFunctions
@@ -32,7 +41,10 @@ from .weights import Weights
 
 
 class Fit(NamedTuple):
-    """What a step gives: predictions, how good they are, and what the next weights need."""
+    """What a step gives: predictions, how good they are, and what the next weights need.
+
+    The derivatives, a number or a row for each column, are on the host.
+    """
 
     function: Function
     error: float
@@ -81,27 +93,36 @@ class ExactStep:
 
     def run(self, data: Standardized, weights: Weights, last: float | None = None) -> Fit:
         """Return the fit of the rows of ``data`` with weights of the columns."""
-        X, Y, own, counts = data.whole()
+        X, given, own, counts = data.whole()
         rows = weights.reweighted(X)
         K = self._kernel(rows)
         problem = Problem(self._candidates(last), leave_one_out=True, count_weights=False)
+        # The matrix stays where it is; what has one number a row goes to and fro.
+        Y = to_numpy(given)
+        own, counts = (None if one is None else to_numpy(one) for one in (own, counts))
         solution = solve_kernel(K, Y, problem, own)
         assert solution.left_out is not None
         E, D = gradient_and_norm(
-            self._kernel, rows, K, solution.coef, weights.matrix, sample_weight=own
+            self._kernel,
+            rows,
+            K,
+            brought(rows, solution.coef),
+            weights.matrix,
+            sample_weight=None if own is None else beside(rows, own),
         )
-        squares = (solution.left_out**2).sum(axis=1)
+        left_out = to_numpy(solution.left_out)
+        squares = (left_out**2).sum(axis=1)
         error = float(np.average(squares, weights=own)) / data.variance()
         ones = np.ones(len(Y))
         held_out = HeldOut(
-            Y - solution.left_out,
+            Y - left_out,
             Y,
             ones if own is None else own,
             ones if counts is None else counts,
         )
         function = KernelFunctions(self._kernel, rows, own, solution)
         alpha = float(solution.alpha[0])
-        return Fit(function, error, alpha, E, D / data.weight, lambda: held_out)
+        return Fit(function, error, alpha, to_numpy(E), to_numpy(D) / data.weight, lambda: held_out)
 
     def _candidates(self, last: float | None) -> np.ndarray:
         if last is None or len(self._alphas) == 1:
@@ -124,19 +145,19 @@ class _TwoPasses:
         self,
         data: Standardized,
         weights: Weights,
-        features: Callable[[np.ndarray], np.ndarray],
+        features: Callable[[Any], Any],
         size: int,
     ) -> tuple[Solution, Moments]:
         """Return the ridge solution of features of reweighted rows, and their sums."""
-        statistics = None
+        statistics: Any = None
         for X, Y, own, _ in data.blocks(size):
             Z = features(weights.reweighted(X))
             if statistics is None:
-                statistics = RidgeStatistics(Z.shape[1], Y.shape[1])
+                statistics = accumulator_for(Z, Z.shape[1], Y.shape[1])
             statistics.add(Z, Y, own)
         assert statistics is not None
         solution = solve_ridge(statistics, self._problem)
-        if not solution.trusted and Z.dtype == np.float32:
+        if not solution.trusted and dtype_name(Z) == "float32":
             warnings.warn(
                 f"alpha={float(solution.alpha[0]):.3g} is below the rounding error of float32 "
                 "features: derivatives are unreliable; use a larger alpha, or float64 rows.",
@@ -154,11 +175,9 @@ class _TwoPasses:
         return float(np.sum(solution.residual / left**2)) / data.variance()
 
     @staticmethod
-    def _dual(
-        Y: np.ndarray, predicted: np.ndarray, own: np.ndarray | None, alpha: float
-    ) -> np.ndarray:
+    def _dual(Y: Any, predicted: Any, own: Any, alpha: float) -> Any:
         beta = (Y - predicted) / alpha
-        return np.asarray(beta if own is None else beta * own[:, None])
+        return beta if own is None else beta * own[:, None]
 
 
 class FourierStep(_TwoPasses):
@@ -181,6 +200,7 @@ class FourierStep(_TwoPasses):
         self._size = n_components + n_components % 2
         features = RandomFourier(kernel, n_components=self._size, random_state=seed)
         self._features = features.fit(np.zeros((1, n_features)))
+        self._frequencies = np.ascontiguousarray(self._features.frequencies_.T)
         self.n_components = self._size
 
     def approximation_error(self, X: np.ndarray, weights: Weights) -> float | None:
@@ -194,26 +214,31 @@ class FourierStep(_TwoPasses):
         solution, totals = self._solved(data, weights, self._features.transform, size)
         alpha, theta = float(solution.alpha[0]), solution.coef
         half = size // 2
-        cosines, sines = theta[:half], theta[half:]
-        frequencies = np.ascontiguousarray(self._features.frequencies_.T)
+        frequencies = self._frequencies
         sample = PredictedSample()
-        E, moved = np.zeros(1), [np.zeros(1)] * theta.shape[1]
+        E: Any = 0.0
+        moved: Any = 0.0
         for X, Y, own, counts in data.blocks(size):
             rows = weights.reweighted(X)
             Z = self._features.transform(rows)
+            # The coefficients in the precision of the features, and in that of the sums.
+            rounded, exact = brought(Z, theta), brought(Y, theta)
+            cosines, sines = exact[:half, :], exact[half:, :]
             C, S = Z[:, :half], Z[:, half:]
-            predicted = product_beside_scipy(Z, theta.astype(Z.dtype)) + solution.intercept
+            predicted = _double(product_beside_scipy(Z, rounded))
+            predicted = predicted + brought(predicted, solution.intercept)
             sample.add(rows, predicted, Y, own, counts)
-            beta = self._dual(Y, predicted, own, alpha).astype(Z.dtype)
+            beta = as_floating(self._dual(Y, predicted, own, alpha), dtype_name(Z))
             for k in range(theta.shape[1]):
-                slope = C * sines[:, k].astype(Z.dtype) - S * cosines[:, k].astype(Z.dtype)
-                gradients = product_beside_scipy(slope, frequencies.astype(Z.dtype))
-                E = E + _squares(gradients, own, weights.matrix)
-                pulled = product_beside_scipy(Z, beta[:, k, None] * rows, transpose=True)
-                moved[k] = moved[k] + (
-                    pulled[half:] * cosines[:, k, None] - pulled[:half] * sines[:, k, None]
+                slope = C * rounded[half:, k] - S * rounded[:half, k]
+                gradients = product_beside_scipy(slope, brought(Z, frequencies))
+                E = E + to_numpy(_squares(gradients, own, weights.matrix))
+                pulled = _double(product_beside_scipy(Z, beta[:, k : k + 1] * rows, transpose=True))
+                moved = moved + (
+                    pulled[half:, :] * cosines[:, k : k + 1]
+                    - pulled[:half, :] * sines[:, k : k + 1]
                 )
-        total = np.sum(moved, axis=0)
+        total = to_numpy(moved)
         D = -frequencies.T @ total if weights.matrix else -np.sum(frequencies * total, axis=0)
         function = FourierFunctions(self._features, solution, totals)
         held_out = partial(sample.held_out, function.leverages)
@@ -248,34 +273,55 @@ class NystromStep(_TwoPasses):
     def run(self, data: Standardized, weights: Weights, last: float | None = None) -> Fit:
         """Return the fit of the rows of ``data`` with weights of the columns."""
         kernel, size, matrix = self._kernel, len(self._landmarks), weights.matrix
-        places = weights.reweighted(self._landmarks)
-        root = LandmarkRoot(kernel(places))
-        solution, totals = self._solved(
-            data, weights, lambda rows: root.features(kernel(rows, places)), size
-        )
-        alpha, coef = float(solution.alpha[0]), root.coefficients(solution.coef)
-        E, D = np.zeros(1), -derivative_norm(kernel, places, None, coef, coef, matrix)
+        landmarks = weights.reweighted(self._landmarks)
+        root: LandmarkRoot | None = None
+
+        def features(rows: Any) -> Any:
+            nonlocal root
+            places = brought(rows, landmarks)
+            if root is None:
+                # Pivots are the host's business: no device chooses them well.
+                root = LandmarkRoot(to_numpy(kernel(places)))
+            return root.features(kernel(rows, places))
+
+        solution, totals = self._solved(data, weights, features, size)
+        assert root is not None
+        alpha, found = float(solution.alpha[0]), root.coefficients(to_numpy(solution.coef))
+        E: Any = 0.0
+        D: Any = 0.0
         sample = PredictedSample()
-        for X, Y, own, counts in data.blocks(size):
+        for number, (X, Y, own, counts) in enumerate(data.blocks(size)):
             rows = weights.reweighted(X)
-            predicted = kernel.matvec(rows, coef, places) + solution.intercept
+            places, coef = brought(rows, landmarks), brought(Y, found)
+            if not number:
+                D = D - to_numpy(derivative_norm(kernel, places, None, coef, coef, matrix))
+            predicted = kernel.matvec(rows, coef, places)
+            predicted = predicted + brought(predicted, solution.intercept)
             sample.add(rows, predicted, Y, own, counts)
             beta = self._dual(Y, predicted, own, alpha)
-            weight = len(rows) if own is None else own.sum()
-            E = E + weight * mean_squared_gradients(
-                kernel, rows, places, coef, sample_weight=own, matrix=matrix
+            weight = rows.shape[0] if own is None else float(to_numpy(own).sum())
+            E = E + weight * to_numpy(
+                mean_squared_gradients(kernel, rows, places, coef, sample_weight=own, matrix=matrix)
             )
-            D = D + 2 * derivative_norm(kernel, rows, places, beta, coef, matrix=matrix)
+            D = D + 2 * to_numpy(derivative_norm(kernel, rows, places, beta, coef, matrix=matrix))
+        places, coef = landmarks, found
         function = LandmarkFunctions(kernel, places, coef, solution, totals)
         held_out = partial(sample.held_out, function.leverages)
         error = self._error(solution, data)
         return Fit(function, error, alpha, E / data.weight, D / data.weight, held_out)
 
 
-def _squares(gradients: np.ndarray, own: np.ndarray | None, matrix: bool) -> np.ndarray:
+def _squares(gradients: Any, own: Any, matrix: bool) -> Any:
     """Return sums of squares, or of outer products, of gradients."""
+    xp = namespace(gradients)
     if own is not None:
-        gradients = gradients * np.sqrt(own)[:, None].astype(gradients.dtype)
+        gradients = gradients * as_floating(xp.sqrt(own)[:, None], dtype_name(gradients))
     if matrix:
-        return product_beside_scipy(gradients, gradients, transpose=True).astype(float)
-    return np.asarray(np.einsum("ij,ij->j", gradients, gradients).astype(float))
+        return _double(product_beside_scipy(gradients, gradients, transpose=True))
+    if is_numpy(gradients):
+        return _double(np.einsum("ij,ij->j", gradients, gradients))
+    return _double(xp.sum(gradients * gradients, axis=0))
+
+
+def _double(values: Any) -> Any:
+    return as_floating(values, "float64")
