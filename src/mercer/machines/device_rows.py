@@ -58,6 +58,12 @@ def sent_blocks(blocks: Iterable[tuple[Any, ...]], features: Any) -> Iterator[tu
         )
 
 
+def sent_rows(X: Any, features: Any) -> Any:
+    """Return rows on the device of the settings, if it names one and they can be sent."""
+    [(found,)] = sent_blocks([(X,)], features)
+    return found
+
+
 def sent_features(Z: Any) -> Any:
     """Return features that were made on the host on the device of the settings, if it names one."""
     device = settings().device

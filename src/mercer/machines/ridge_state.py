@@ -92,11 +92,15 @@ class RidgeState:
         Z = sent_features(self.rows.dense(X, n_before))
         return Z, beside_features(Z, Y), beside_features(Z, weights)
 
-    def keep(
-        self, X: Any, Y: np.ndarray, weights: np.ndarray | None, counts: np.ndarray | None
-    ) -> None:
+    def keep(self, X: Any, Y: Any, weights: Any, counts: Any) -> None:
         """Keep rows that are fewer than the features as they are, and solve in their space."""
-        Z = np.array(self.rows.block(X), dtype=float)
+        Z = as_floating(sent_features(self.rows.dense(X)), "float64")
+        if not self.rows.overwritable:
+            # What is kept must not change with the user's own array.
+            Z = namespace(Z).asarray(Z, copy=True)
+        Y, weights, counts = (
+            None if part is None else moved(part) for part in (Y, weights, counts)
+        )
         self._observe(Z, Y, weights, counts)
         few = FewRows(Z, Y, weights)
         known = slice(None) if weights is None else weights > 0
