@@ -231,7 +231,7 @@ def like(X: Any, parameter: np.ndarray) -> Any:
         key = (id(parameter), name)
     else:
         xp = namespace(X)
-        key = (id(parameter), f"{xp.__name__}:{array_api_compat.device(X)}:{name}")
+        key = (id(parameter), f"{device_of(X)}:{name}")
     found = _moved.get(key)
     if found is not None and found[0]() is parameter:
         return found[1]

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import array_api_compat
 
 from .._array import is_numpy
+from .._settings import settings
 
 
 class Algebra(Protocol):
@@ -77,6 +78,24 @@ def algebra_of(X: Any) -> Algebra:
     from .standard import StandardAlgebra
 
     return StandardAlgebra()
+
+
+def placed(rows: Any) -> Any:
+    """Return rows where they are to be learnt: on the device of the settings, if one is named.
+
+    Rows that are on a device already stay there.
+
+    Examples
+    --------
+    >>> import mercer, numpy as np
+    >>> with mercer.config(device=None):
+    ...     placed(np.eye(1))
+    array([[1.]])
+    """
+    device = settings().device
+    if device is None or not is_numpy(rows):
+        return rows
+    return next(iter(sent_ahead([(rows,)], device)))[0]
 
 
 def sent_ahead(blocks: Iterable[Any], device: str) -> Iterator[Any]:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._array import all_finite, as_floating, floating_name, is_numpy, namespace
+from .._array import all_finite, as_floating, floating_name, is_foreign, is_numpy, namespace
 from .._sklearn import BaseEstimator, check_rows, checked
 from ..engine.rows import map_rows, visit_rows
 from ..engine.tiles import pairwise, pairwise_matvec, refuse_overflow
 from ..ops.fused import SliceTile
-from .lengthscale import RowSummary
+from .lengthscale import SAMPLE_ROWS, FewRows, RowSummary
 from .vectors import as_columns
 
 
@@ -159,8 +159,11 @@ class Kernel(BaseEstimator):
         """
         if not self.needs_data():
             return self
+        X = check_rows(X)
+        if is_foreign(X) and X.shape[0] <= SAMPLE_ROWS:
+            return self.from_summary(FewRows(X))
         summary = RowSummary()
-        visit_rows(summary.update, check_rows(X), label="lengthscale")
+        visit_rows(summary.update, X, label="lengthscale")
         return self.from_summary(summary)
 
     def needs_data(self) -> bool:
@@ -171,7 +174,7 @@ class Kernel(BaseEstimator):
             for name, value in values.items()
         )
 
-    def from_summary(self, summary: RowSummary) -> Kernel:
+    def from_summary(self, summary: RowSummary | FewRows) -> Kernel:
         """Return a copy with every data-dependent parameter taken from ``summary``."""
         values: dict[str, Any] = {}
         for name, value in self.get_params(deep=False).items():

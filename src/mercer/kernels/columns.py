@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from .._array import namespace
 from .._registry import storable
 from ..ops.columns import columns_of
 from .base import Kernel, diag_of, tile_of
-from .lengthscale import RowSummary
+from .lengthscale import FewRows, RowSummary
 
 
 @storable
@@ -49,7 +50,7 @@ class OnColumns(Kernel):
     def _diag(self, X: Any, xp: Any) -> Any:
         return diag_of(self.kernel, columns_of(X, self.columns, xp), xp)
 
-    def from_summary(self, summary: RowSummary) -> Kernel:
+    def from_summary(self, summary: RowSummary | FewRows) -> Kernel:
         """Return a copy whose kernel takes what it needs from its own columns of a sample."""
-        rows = columns_of(summary.sample, self.columns, np)
+        rows = columns_of(summary.sample, self.columns, namespace(summary.sample))
         return OnColumns(self.kernel.fitted_to(rows), self.columns)

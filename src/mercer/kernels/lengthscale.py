@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._array import is_sparse, namespace
+from .._array import as_floating, is_numpy, is_sparse, namespace
 from .._registry import storable
 from ..engine.moments import ColumnMoments
 from ..engine.sample import RowSample
@@ -89,25 +89,83 @@ class RowSummary:
         return value
 
     def _median(self, distance: str) -> float:
-        sample = self.sample.astype(float)
-        # Squares of extreme entries vanish or overflow: such rows are brought to a middle size.
-        unit = _extreme_unit(sample)
-        sample = sample / unit
-        xp = namespace(np.empty(0))
-        with np.errstate(over="ignore", invalid="ignore"):
-            if distance == "manhattan":
-                values = manhattan_distances(sample, sample, xp)
-            else:
-                values = np.sqrt(squared_distances(sample, sample, xp))
+        return median_distance(self.sample.astype(float), distance)
+
+
+class FewRows:
+    """What the rule ``"median"`` needs of rows on a device that are few: nothing is copied.
+
+    Parameters
+    ----------
+    sample : array of shape (n_rows, n_features)
+        The rows, at most as many as a :class:`RowSummary` keeps.
+
+    Examples
+    --------
+    >>> FewRows(np.asarray([[0.0], [1.0], [3.0]])).lengthscale("median")
+    2.0
+    """
+
+    def __init__(self, sample: Any) -> None:
+        self.sample = sample
+
+    def lengthscale(self, rule: str, distance: str = "euclidean") -> float:
+        """Return the lengthscale by ``rule``, as :class:`RowSummary` does."""
+        if rule == "median":
+            value = median_distance(as_floating(self.sample, "float64"), distance)
+            if value > 0 and math.isfinite(value):
+                return value
+        # Other rules, and what is wrong with the rows.
+        summary = RowSummary()
+        summary.update(self.sample)
+        return summary.lengthscale(rule, distance)
+
+
+def median_distance(sample: Any, distance: str) -> float:
+    """Return the median distance of different rows, 0 if there are none.
+
+    Parameters
+    ----------
+    sample : array of any library, or CSR, of shape (n_rows, n_features)
+        Rows in float64.
+    distance : {"euclidean", "manhattan"}
+        Of which distance.
+
+    Examples
+    --------
+    >>> median_distance(np.asarray([[0.0], [1.0], [3.0]]), "euclidean")
+    2.0
+    """
+    # Squares of extreme entries vanish or overflow: such rows are brought to a middle size.
+    unit, xp = _extreme_unit(sample), namespace(sample)
+    sample = sample / unit
+    with np.errstate(over="ignore", invalid="ignore"):
+        if distance == "manhattan":
+            values = manhattan_distances(sample, sample, xp)
+        else:
+            values = xp.sqrt(squared_distances(sample, sample, xp))
+    if is_numpy(values):
         pairs = values[np.triu_indices(values.shape[0], 1)]
         different = pairs[pairs > 0]
         return float(np.median(different)) * unit if different.size else 0.0
+    # Every pair twice, which changes no median; what counts as equal comes first.
+    ordered = xp.sort(xp.reshape(values, (-1,)))
+    n_equal = int(xp.sum(xp.astype(ordered <= 0, xp.int64)))
+    count = ordered.shape[0] - n_equal
+    if not count:
+        return 0.0
+    middle = n_equal + count // 2
+    return float(ordered[middle - 1] + ordered[middle]) / 2 * unit
 
 
 def _extreme_unit(sample: Any) -> float:
     """Return a power of two near the largest entry of rows of extreme size, else one."""
-    values = sample.data if is_sparse(sample) else sample
-    largest = float(np.abs(values).max(initial=0.0))
+    if is_numpy(sample):
+        values = sample.data if is_sparse(sample) else sample
+        largest = float(np.abs(values).max(initial=0.0))
+    else:
+        xp = namespace(sample)
+        largest = float(xp.max(xp.abs(sample)))
     if largest == 0 or 1e-100 < largest < 1e100:
         return 1.0
     return float(2.0 ** np.floor(np.log2(largest)))

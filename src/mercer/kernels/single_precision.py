@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import Any
 
-import numpy as np
-
 from .._array import as_floating, dtype_name, empty_like_library, is_numpy
 from ..ops.distance_tiles import distance_slices
 from ..ops.fused import Form, SliceTile, fused_slices
@@ -78,6 +76,7 @@ def float32_tiles(kernel: Kernel, X: Any, Y: Any = None) -> SliceTile:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from mercer.kernels import Laplace
     >>> X, out = np.asarray([[0.0], [1.0]]), np.empty((2, 2), dtype=np.float32)
     >>> float32_tiles(Laplace(), X)(slice(0, 2), slice(0, 2), out)
@@ -101,6 +100,7 @@ def plain_tiles(kernel: Kernel, X: Any, Y: Any = None) -> SliceTile:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from mercer.kernels import Laplace
     >>> X, out = np.asarray([[0.0], [1.0]]), np.empty((1, 2))
     >>> plain_tiles(Laplace(), X)(slice(0, 1), slice(0, 2), out)
@@ -126,6 +126,7 @@ def float32_matrix(kernel: Kernel, X: Any, Y: Any = None) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from mercer.kernels import Laplace
     >>> float32_matrix(Laplace(), np.asarray([[0.0]]), np.asarray([[1.0]])).round(3)
     array([[0.368]], dtype=float32)

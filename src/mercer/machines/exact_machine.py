@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 
-from .._array import to_numpy
+from .._array import take_rows
 from .._random import seed_of
 from .._sklearn import RANDOM_STATE, Interval, StrOptions, check_rows, checked
 from ..engine.config import matrix_memory
@@ -20,8 +20,8 @@ from ..kernels import Gaussian, Kernel
 from ..solvers import Problem
 from ..solvers.cost import exact_memory
 from ..solvers.row_systems import IterativeOptions
-from .estimator import ALPHA, adopt, checked_alpha
-from .kernel_state import UNSOLVED, KernelState, gathered_rows
+from .estimator import ALPHA, Values, adopt, checked_alpha
+from .kernel_state import UNSOLVED, KernelState, dense_rows, gathered_rows
 from .solved import SolvedMachine
 from .targets import Targets
 
@@ -123,31 +123,35 @@ class ExactKernelMachine(SolvedMachine):
         encoded = targets.encode(found)
         counts = as_weights(sample_weight, X.shape[0])
         weights = targets.weights(encoded, counts, whole=True)
-        rows, kernel = to_numpy(X).astype(float), kernel.fitted_to(X)
+        # Rows on a device stay there, and their kernel matrix with them; what has their length, as
+        # targets and coefficients do, is NumPy's.
+        rows, kernel = dense_rows(X), kernel.fitted_to(X)
         Y = targets.expand(encoded)
         if weights is not None:
             if not weights.any():
                 raise ValueError(
                     "sample_weight is zero for every row; at least one weight must be positive."
                 )
-            known = weights > 0
-            rows, Y, weights = rows[known], Y[known], weights[known]
+            known = np.flatnonzero(weights > 0)
+            rows, Y, weights = take_rows(rows, known), Y[known], weights[known]
             counts = None if counts is None else counts[known]
         state = KernelState(targets, kernel, rows, weights, counts)
         problem = Problem(alpha, self.fit_intercept, self.per_target, self.selection == "loo")
-        loss = self._loss(targets, self.n_centres is not None and self.n_centres < len(rows))
-        if self._iterates(len(rows)):
+        n_rows = int(rows.shape[0])
+        loss = self._loss(targets, self.n_centres is not None and self.n_centres < n_rows)
+        if self._iterates(n_rows):
             limit = np.inf if self.time_limit is None else time.perf_counter() + self.time_limit
             options = IterativeOptions(self.n_centres, self.tol, seed_of(self.random_state), limit)
             state.learn_iteratively(Y, problem, options, loss)
             # In float64 and by a decomposition, small ridge parameters can still be solved.
             able = self.solver == "auto" and self.n_centres is None and self.time_limit is None
-            if able and state.residual >= UNSOLVED and _is_decomposable(len(rows)):
+            if able and state.residual >= UNSOLVED and _is_decomposable(rows):
                 state.learn_after_all(Y, problem, loss)
             else:
                 state.warn_of_residual(self.tol)
         else:
             state.learn(Y, problem, loss)
+        state.settle()
         state.n_rows = int(X.shape[0])
         self._state = state
 
@@ -170,9 +174,7 @@ class ExactKernelMachine(SolvedMachine):
         many = self.solver == "auto" and n_rows > DIRECT_ROWS
         return asked or (many and not self.per_target)
 
-    def raw_predict(
-        self, X: Any, with_variance: bool = False
-    ) -> tuple[np.ndarray, np.ndarray | None]:
+    def raw_predict(self, X: Any, with_variance: bool = False) -> Values:
         """Return predictions of shape (n_rows, n_targets), and their variances."""
         return self._fitted().values(check_rows(X, owner=self), with_variance)
 
@@ -182,6 +184,7 @@ class ExactKernelMachine(SolvedMachine):
         return tags
 
 
-def _is_decomposable(n_rows: int) -> bool:
+def _is_decomposable(rows: Any) -> bool:
     """Return whether rows that were too many by choice are few enough by need."""
-    return n_rows <= MOST_DIRECT_ROWS and exact_memory(n_rows) <= matrix_memory()
+    n_rows = rows.shape[0]
+    return bool(n_rows <= MOST_DIRECT_ROWS and exact_memory(n_rows) <= matrix_memory(rows))

@@ -8,17 +8,33 @@ from typing import Any
 
 import numpy as np
 
-from .._array import to_numpy
+from .._array import (
+    as_floating,
+    beside,
+    device_of,
+    is_foreign,
+    is_numpy,
+    joined_rows,
+    like,
+    moved,
+    namespace,
+    take_rows,
+    to_numpy,
+)
+from .._devices import placed
 from .._registry import storable
+from .._settings import settings
 from .._sklearn import check_rows
+from ..engine.blocks import cut
 from ..engine.progress import Progress
-from ..engine.streams import as_weights, from_stream, learning_rows, sliced
+from ..engine.streams import as_weights, from_stream, learning_rows, rows_between
 from ..kernels import Kernel
 from ..solvers import DualPosterior, Problem, Solution, solve_kernel
 from ..solvers.iterative import MOST_ITERATIONS, solve_kernel_rows
 from ..solvers.low_rank_posterior import LowRankPosterior
 from ..solvers.row_systems import IterativeOptions
 from .calibration import HeldOut
+from .estimator import Values
 from .logistic import LogisticSolution, logistic_directly, logistic_iteratively
 from .report import CRITERIA, Expectation
 from .targets import LabelTargets, Targets
@@ -27,6 +43,8 @@ from .targets import LabelTargets, Targets
 LARGE = 1e15
 #: What a solution holds of squared errors.
 SQUARES = ("scores", "residual", "expected", "noise")
+#: Rows that are predicted at once, where memory allows: on a CPU, and on an accelerator.
+FEW_ROWS, MANY_ROWS = 256, 8192
 #: A relative residual that is hardly a solution, and how far from a tolerance one may end.
 UNSOLVED, FAR = 0.5, 10.0
 
@@ -42,7 +60,9 @@ class KernelState:
     kernel : Kernel
         The kernel with its fitted lengthscale.
     rows : array of shape (n_rows, n_features)
-        The training rows with positive weight, in float64.
+        The training rows with positive weight, in float64: all that is as large as their kernel
+        matrix is made where they are. Once they are learnt they are kept as a NumPy array, as all
+        else of the state.
     weights, counts : arrays of shape (n_rows,) or None
         Weights of the rows, class weights included, and sample weights alone.
     """
@@ -51,20 +71,20 @@ class KernelState:
         self,
         targets: Targets,
         kernel: Kernel,
-        rows: np.ndarray,
+        rows: Any,
         weights: np.ndarray | None,
         counts: np.ndarray | None,
     ) -> None:
         self.targets, self.kernel, self.rows = targets, kernel, rows
         self.weights, self.counts = weights, counts
         self.intercept = True
-        self.n_rows = len(rows)
+        self.n_rows = int(rows.shape[0])
         #: What an iterative solver did, in words.
         self.how = ""
         self.solution: Solution
         self._Y: np.ndarray | None = None
         self._scale: float | None = None
-        self._posteriors: dict[float, DualPosterior] = {}
+        self._posteriors: dict[tuple[float, Any], DualPosterior] = {}
         self._low_rank: LowRankPosterior | None = None
         #: The relative residual that an iterative solver has left.
         self.residual = 0.0
@@ -111,7 +131,12 @@ class KernelState:
             options = replace(options, note=note, keep_system=loss != "squared")
             unit = unit_of(Y)
             fit = solve_kernel_rows(
-                self.kernel, self.rows, Y / unit, problem, self.weights, options
+                self.kernel,
+                self.rows,
+                beside(self.rows, Y / unit),
+                problem,
+                self.weights,
+                options,
             )
             self.intercept, at = problem.intercept, fit.places
             self.solution, self._low_rank, self.how = fit.solution, fit.posterior, fit.described()
@@ -138,7 +163,8 @@ class KernelState:
                 except KeyboardInterrupt:
                     stopped = "interrupted"
         if fit.centres is not None:
-            self.rows, self.weights, self.counts = self.rows[fit.centres], None, None
+            self.rows = take_rows(self.rows, fit.centres)
+            self.weights, self.counts = None, None
         if stopped == "interrupted":
             self._warn_of_interruption()
 
@@ -179,35 +205,50 @@ class KernelState:
         """Return the solution."""
         return self.solution
 
-    def values(self, X: Any, with_variance: bool) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return predictions for checked rows, and their variances."""
-        solution = self.solution
-        values = np.empty((X.shape[0], solution.coef.shape[1]))
-        variances = np.empty_like(values) if with_variance else None
-        start = 0
-        for block in sliced(X, values, None, learning_rows(len(self.rows) + 1, 8)):
-            rows = to_numpy(block.X).astype(float)
-            stop = start + len(rows)
-            K = self.kernel(rows, self.rows)
-            values[start:stop] = K @ solution.coef + solution.intercept
-            if variances is not None:
-                own = self.kernel.diag(rows)
-                for alpha in np.unique(solution.alpha):
-                    chosen = solution.alpha == alpha
-                    form = 1 + self._posterior(float(alpha)).quadratic(K, own)
-                    variances[start:stop, chosen] = form[:, None] * solution.noise[chosen]
-            start = stop
-        return values, variances
+    def settle(self) -> None:
+        """Keep the rows as a NumPy array: predictions move them to where they are wanted, once."""
+        self.rows = to_numpy(self.rows)
 
-    def _posterior(self, alpha: float) -> DualPosterior | LowRankPosterior:
-        """Return the posterior for one alpha, made once."""
+    def values(self, X: Any, with_variance: bool) -> Values:
+        """Return predictions for checked rows, and their variances, in the library of the rows.
+
+        Rows of the host are predicted on the device of the settings, if one is named.
+        """
+        worthwhile = FEW_ROWS if is_numpy(X) and settings().device is None else MANY_ROWS
+        parts = []
+        for span in cut(X.shape[0], learning_rows(len(self.rows) + 1, 8, worthwhile)):
+            rows = dense_rows(rows_between(X, *span))
+            found = self._block_values(rows, with_variance)
+            parts.append([moved(one, None if is_numpy(X) else X) for one in found])
+        values = joined_rows([part[0] for part in parts])
+        return values, joined_rows([part[1] for part in parts]) if with_variance else None
+
+    def _block_values(self, rows: Any, with_variance: bool) -> list[Any]:
+        """Return predictions for a block, and their variances if they are wanted."""
+        solution = self.solution
+        K = self.kernel(rows, like(rows, self.rows))
+        values = K @ like(K, solution.coef) + beside(K, solution.intercept)
+        if not with_variance:
+            return [values]
+        own, columns = self.kernel.diag(rows), []
+        forms = {
+            float(alpha): 1 + self._posterior(float(alpha), K).quadratic(K, own)
+            for alpha in np.unique(solution.alpha)
+        }
+        for alpha, noise in zip(solution.alpha.tolist(), solution.noise.tolist(), strict=True):
+            columns.append(forms[alpha] * noise)
+        return [values, namespace(K).stack(columns, axis=1)]
+
+    def _posterior(self, alpha: float, near: Any) -> DualPosterior | LowRankPosterior:
+        """Return the posterior for one alpha, made once for each device it is needed on."""
         if self._low_rank is not None:
             return self._low_rank
-        if alpha not in self._posteriors:
-            K = self.kernel(self.rows)
+        key = alpha, device_of(near)
+        if key not in self._posteriors:
+            K = self.kernel(like(near, self.rows))
             weights = self.weights if self._curvature is None else self._curvature
-            self._posteriors[alpha] = DualPosterior(K, weights, alpha, self.intercept)
-        return self._posteriors[alpha]
+            self._posteriors[key] = DualPosterior(K, weights, alpha, self.intercept)
+        return self._posteriors[key]
 
     def held_out(self) -> HeldOut:
         """Return exact leave-one-out predictions of all rows, or those for held-out rows."""
@@ -295,10 +336,23 @@ def in_units(solution: Solution, unit: float) -> Solution:
         )
 
 
+def dense_rows(X: Any) -> Any:
+    """Return checked rows in float64 where they are to be learnt, sparse ones dense.
+
+    Examples
+    --------
+    >>> dense_rows(np.eye(1, dtype=np.float32))
+    array([[1.]])
+    """
+    return as_floating(X, "float64") if is_foreign(X) else placed(to_numpy(X).astype(float))
+
+
 def gathered_rows(
     stream: Any, targets: Targets, owner: Any
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+) -> tuple[Any, np.ndarray, np.ndarray | None]:
     """Return the rows, targets and weights of all blocks of a stream, which an exact kernel needs.
+
+    Rows stay where they are; targets and weights are NumPy arrays.
 
     Parameters
     ----------
@@ -311,14 +365,14 @@ def gathered_rows(
     """
     rows, checked, weights, weighted = [], [], [], False
     for number, block in enumerate(from_stream(stream)):
-        X = to_numpy(check_rows(block.X, owner=owner, reset=number == 0)).astype(float)
-        given = as_weights(block.weights, len(X))
+        X = dense_rows(check_rows(block.X, owner=owner, reset=number == 0))
+        given = as_weights(block.weights, X.shape[0])
         weighted = weighted or given is not None
         rows.append(X)
-        checked.append(targets.check(block.y, len(X)))
-        weights.append(np.ones(len(X)) if given is None else given)
+        checked.append(targets.check(block.y, X.shape[0]))
+        weights.append(np.ones(X.shape[0]) if given is None else given)
     return (
-        np.concatenate(rows),
+        joined_rows(rows),
         np.concatenate(checked),
         np.concatenate(weights) if weighted else None,
     )

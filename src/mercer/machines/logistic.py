@@ -7,6 +7,7 @@ log loss on them; the Newton steps of the logistic one begin with the function o
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from ..solvers.logistic import (
     NewtonOptions,
     best_logistic,
     newton_steps,
+    values_of,
 )
 from ..solvers.low_rank_posterior import LowRankPosterior
 from ..solvers.row_systems import AllRows, IterativeOptions
@@ -104,7 +106,7 @@ def candidates(given: bool, solution: Solution) -> list[float]:
 
 
 def logistic_directly(
-    K: np.ndarray, squares: Solution, held: HeldOut, problem: Problem, given: bool
+    K: Any, squares: Solution, held: HeldOut, problem: Problem, given: bool
 ) -> LogisticSolution | None:
     """Return the logistic function by factorisations, chosen by leave-one-out.
 
@@ -129,7 +131,7 @@ def logistic_directly(
         return None
     system, loss = DenseRidge(K, problem.intercept), LogisticLoss(signs, held.weights)
     coef, constant, scale = squares.coef[:, 0], float(squares.intercept[0]), 2 * held.scale()
-    start = Decisions(coef, constant, K @ coef + constant).scaled(scale)
+    start = Decisions(coef, constant, values_of(K, coef) + constant).scaled(scale)
     judge, before = _Judge(held), scale * held.predicted[:, 0]
     alphas = candidates(given, squares)
     coarse = best_logistic(

@@ -35,17 +35,20 @@ def product(X: Any, weights: Any, out: Any = None) -> Any:
     return np.matmul(X, weights, out=out)
 
 
-def product_beside_scipy(A: np.ndarray, B: np.ndarray, transpose: bool = False) -> np.ndarray:
+def product_beside_scipy(A: Any, B: Any, transpose: bool = False) -> Any:
     """Return ``A @ B``, or ``A.T @ B``, of matrices stored by rows, by the BLAS of SciPy.
 
     For products that take turns with decompositions and rank-k updates, which only SciPy offers:
     NumPy has a BLAS of its own, and the idle threads of one keep the cores from the other.
+    Arrays of other libraries are multiplied by these.
 
     Examples
     --------
     >>> product_beside_scipy(np.asarray([[1.0, 2.0]]), np.asarray([[3.0], [4.0]]))
     array([[11.]])
     """
+    if not is_numpy(A):
+        return algebra_of(A).product(A.T if transpose else A, B)
     gemm = blas.sgemm if A.dtype == np.float32 else blas.dgemm
     # What is stored by rows is, to BLAS, a transpose that is stored by columns.
     return gemm(1.0, B.T, A.T, trans_b=transpose).T

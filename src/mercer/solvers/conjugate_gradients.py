@@ -47,8 +47,8 @@ class Preconditioner(Protocol):
         ...
 
 
-#: Called as ``judge(X, seen)``: the held-out error of an iterate and its held-out predictions, as an
-#: array of no dimensions.
+#: Called as ``judge(X, seen)``: the error of an iterate with its held-out predictions, as an array
+#: of no dimensions.
 Judge = Callable[[Any, Any], Any]
 
 

@@ -12,6 +12,9 @@ EIGENVECTORS = 4 / 3
 #: features cost a tridiagonal reduction for all rows and one for every fold. Both cost the same
 #: at 1.65 times as many rows as there are features by default: 3,381.
 EXACT_ROWS = int(((FOLDS + 1) / EIGENVECTORS) ** (1 / 3) * COMPONENTS)
+#: Rows up to which an accelerator factors the matrix for a few ridge parameters: its factorisations
+#: are as fast as its products, while iterations wait for many small computations.
+DEVICE_EXACT_ROWS = 20_000
 #: Arrays of the size of the kernel matrix that an exact fit holds at most.
 EXACT_COPIES = 5
 #: Arrays of the size of the sums of products that a solve from them holds at most.

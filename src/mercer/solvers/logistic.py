@@ -19,11 +19,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.special import expit
 
+from .._array import beside, to_numpy
 from .dual import kernel_coefficients, solve_kernel
 from .problem import Problem
 
@@ -181,6 +182,17 @@ def newton_steps(
             return
 
 
+def values_of(K: Any, coef: np.ndarray) -> np.ndarray:
+    """Return the product of a kernel matrix of any library with coefficients.
+
+    Examples
+    --------
+    >>> values_of(2 * np.eye(2), np.asarray([1.0, 3.0]))
+    array([2., 6.])
+    """
+    return to_numpy(K @ beside(K, coef))
+
+
 class DenseRidge:
     """Weighted ridge regressions by factorisations of a kernel matrix that is there as a whole.
 
@@ -192,7 +204,7 @@ class DenseRidge:
         Whether to fit a constant, which is not penalised.
     """
 
-    def __init__(self, K: np.ndarray, intercept: bool = True) -> None:
+    def __init__(self, K: Any, intercept: bool = True) -> None:
         self._K, self._intercept = K, intercept
         self.stopped, self.degrees_of_freedom = "", np.nan
 
@@ -202,7 +214,7 @@ class DenseRidge:
         """Return the regression."""
         found = kernel_coefficients(self._K, targets[:, None], [alpha], weights, self._intercept)
         coef, constant = found[0][0][:, 0], float(found[0][1][0])
-        return Decisions(coef, constant, self._K @ coef + constant)
+        return Decisions(coef, constant, values_of(self._K, coef) + constant)
 
     def held_out(
         self, now: Decisions, targets: np.ndarray, weights: np.ndarray, alpha: float

@@ -132,6 +132,8 @@ def leading(low_rank: LowRank, rank: int) -> LowRank:
     array([0., 1.])
     """
     factor = low_rank.factor
+    if rank >= factor.shape[1]:
+        return low_rank
     rest = to_numpy(namespace(factor).sum(factor[:, rank:] ** 2, axis=1))
     return LowRank(factor[:, :rank], low_rank.pivots[:rank], low_rank.missing + rest)
 

@@ -230,7 +230,7 @@ class KernelMachine(Machine):
             ridge, options = self._ridge(targets, selection=FOLDS)
             size = SAMPLE_ROWS[self.effort] if learns else PILOT_ROWS
             sample, linear = sample_and_linear_model(
-                first, columns, clone(ridge), options, size, learns
+                first, columns, clone(ridge), options, size, learns, source.bring
             )
             if learns:
                 labels = targets.encode(sample.y)

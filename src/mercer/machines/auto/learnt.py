@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from ..._array import is_foreign, is_numpy, take_rows, to_numpy
 from ..._random import seed_of
 from ..._registry import storable
 from ..._settings import settings
 from ...engine.config import matrix_memory
 from ...kernels import Kernel, Laplace, Matern, PoweredExponential, ProductLaplace
-from ...solvers.cost import EXACT_ROWS, FOLDS, exact_memory
+from ...solvers.cost import DEVICE_EXACT_ROWS, EXACT_ROWS, FOLDS, exact_memory
 from ...solvers.iterative import smallest_alpha
 from ..feature_learning.weights import Weights
 from .pilot import UNCLIPPED, EncodedSample
@@ -55,9 +56,10 @@ class ReweightedEncoder:
     def __init__(self, encoder: Any, weights: Weights) -> None:
         self.encoder, self.weights = encoder, weights
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any) -> Any:
         """Return encoded rows whose distances are those of the metric."""
-        return np.asarray(self.weights.reweighted(np.asarray(self.encoder.transform(X))))
+        rows = self.encoder.transform(X)
+        return self.weights.reweighted(rows if is_foreign(rows) else np.asarray(rows))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns, or of the directions that the metric makes of them."""
@@ -129,7 +131,7 @@ def learnt_state(
     deadline = deadline_of(front_door.time_limit, SEARCH_SHARE)
     known = np.flatnonzero(np.ones(len(Y)) if weights is None else weights)
     search = Search(
-        lambda name: np.asarray(sample.encoded(name))[known],
+        lambda name: take_rows(sample.encoded(name), known),
         sample.columns.encodings(),
         Y[known],
         None if weights is None else weights[known],
@@ -151,8 +153,11 @@ def learnt_state(
         least = smallest_alpha(n_rows)
         alpha = sorted({max(best.alpha * factor, least) for factor in ALPHA_FACTORS})
     method = choose_centres(n_rows, _share_of_time(found, deadline, n_rows))
-    need = exact_memory(n_rows)
-    direct = method.name == "exact" and n_rows <= EXACT_ROWS and need <= settings().memory
+    need, near = exact_memory(n_rows), sample.encoded(best.encoding)
+    most, room = EXACT_ROWS, settings().memory
+    if not is_numpy(near):
+        most, room = DEVICE_EXACT_ROWS, matrix_memory(near)
+    direct = method.name == "exact" and n_rows <= most and need <= room
     if direct:
         method = replace(method, memory=need)
     state = AutoState(
@@ -178,7 +183,7 @@ def learnt_state(
     )
     if linear is None:
         return state
-    error = search.linear_error(np.asarray(sample.encoded(UNCLIPPED))[known])
+    error = search.linear_error(to_numpy(sample.encoded(UNCLIPPED))[known])
     return state.as_linear(linear) if error <= best.error else state
 
 

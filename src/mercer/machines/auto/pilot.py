@@ -119,10 +119,18 @@ class EncodedSample:
         ones.
     views : dict
         The encoders of the latter, by name; their columns stand side by side.
+    bring : callable
+        Gives encoded rows of the host where trials are computed.
     """
 
-    def __init__(self, columns: Columns, sample: RowSample, views: dict[str, Any]) -> None:
-        self.columns = columns
+    def __init__(
+        self,
+        columns: Columns,
+        sample: RowSample,
+        views: dict[str, Any],
+        bring: Callable[[np.ndarray], Any] = np.asarray,
+    ) -> None:
+        self.columns, self._bring = columns, bring
         self._raw, self.y, self.weights = sample.columns
         self._places: dict[str, slice] = {}
         start = 0
@@ -160,13 +168,17 @@ class EncodedSample:
         return np.column_stack([raw, np.full(len(raw), constant, dtype=raw.dtype)])
 
     def encoded(self, name: str) -> Any:
-        """Return the rows in an encoding of the columns, or in that of a linear model."""
+        """Return the rows in an encoding of the columns, or in that of a linear model.
+
+        They are dense, and where trials are computed.
+        """
         if self._places:
-            return self._raw[:, self._places[name if name in self._places else AS_ENCODED]]
+            own = self._places[name if name in self._places else AS_ENCODED]
+            return self._bring(np.asarray(self._raw[:, own]))
         with warnings.catch_warnings():
             # The sample has lost the names of its columns, after they were compared.
             warnings.filterwarnings("ignore", "X does not have valid feature names")
-            return self.columns.encoder_named(name).transform(self._raw)
+            return self._bring(np.asarray(self.columns.encoder_named(name).transform(self._raw)))
 
     def repeated_share(self) -> float:
         """Return the share of rows that occur more than once, target included; 0 if it is small."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,6 +74,7 @@ def sample_and_linear_model(
     options: dict[str, Any],
     n_rows: int = PILOT_ROWS,
     searched: bool = False,
+    bring: Callable[[np.ndarray], Any] = np.asarray,
 ) -> tuple[EncodedSample, LinearModel | None]:
     """Return a sample of the rows, and a linear model that is fitted on the way.
 
@@ -91,6 +92,8 @@ def sample_and_linear_model(
         Rows of the sample, at most.
     searched : bool, default=False
         Whether encodings are to be compared on it.
+    bring : callable
+        Gives rows of the sample where they are compared.
     """
     sample, model = RowSample(n_rows), None
     views = columns.views(searched)
@@ -105,7 +108,7 @@ def sample_and_linear_model(
     else:
         for _ in _sampled(blocks, plain, columns, sample, views):
             pass
-    return EncodedSample(columns, sample, views), model
+    return EncodedSample(columns, sample, views, bring), model
 
 
 def _sampled(

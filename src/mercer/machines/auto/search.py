@@ -10,9 +10,11 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from ..._array import as_floating, take_rows
 from ...kernels import Kernel
 from ...kernels.derivatives import has_slopes
 from .trial import HeldOutData, Trial
@@ -68,7 +70,8 @@ class Search:
     Parameters
     ----------
     encode : callable
-        Gives the rows of the sample in an encoding, by its name.
+        Gives the rows of the sample in an encoding, by its name, as arrays of any library: trials
+        are computed where they are.
     encodings : sequence of str
         The names.
     Y : array of shape (n_rows, n_targets)
@@ -98,7 +101,7 @@ class Search:
 
     def __init__(
         self,
-        encode: Callable[[str], np.ndarray],
+        encode: Callable[[str], Any],
         encodings: Sequence[str],
         Y: np.ndarray,
         weights: np.ndarray | None,
@@ -117,7 +120,7 @@ class Search:
         self._order = self._generator.permutation(n)
         self._n_held = int(min(max(1, SHARE * n), MOST_HELD_OUT))
         most = n - self._n_held
-        wide = min(np.asarray(encode(name)).shape[1] for name in encodings)
+        wide = min(int(encode(name).shape[1]) for name in encodings)
         cost = (1 + wide / COLUMNS + self._Y.shape[1] / TARGETS) ** 0.5
         self._sizes = sorted({min(int(size / cost), most) for size in STAGES[effort]})
         self._data: dict[tuple[str, int], HeldOutData] = {}
@@ -279,7 +282,7 @@ class Search:
             # Rows of other stages are not needed any more.
             self._data = {k: v for k, v in self._data.items() if k[1] == size}
             places = self._order[: self._n_held + size]
-            X = np.asarray(self._encode(encoding), dtype=float)[places]
+            X = as_floating(take_rows(self._encode(encoding), places), "float64")
             weights = None if self._weights is None else self._weights[places]
             self._data[key] = HeldOutData(X, self._Y[places], self._n_held, weights)
         return self._data[key]

@@ -9,6 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..._array import is_foreign, moved
+from ..._devices import placed
 from ..._sklearn import check_columns
 from ...engine.streams import Block, as_weights, from_stream, learning_rows, rows_at, sliced
 from ..targets import Targets
@@ -22,6 +24,10 @@ class Source(Protocol):
 
     def preview(self) -> tuple[Iterable[Block], Iterable[Block], bool]:
         """Return blocks to look at first, blocks to learn from, and whether they are the same."""
+        ...
+
+    def bring(self, rows: np.ndarray) -> Any:
+        """Return rows of the host where the blocks are learnt."""
         ...
 
     def __iter__(self) -> Iterator[Block]:
@@ -60,6 +66,10 @@ class RowsAtHand:
         """Return the rows, twice."""
         return self, self, True
 
+    def bring(self, rows: np.ndarray) -> Any:
+        """Return rows of the host where the rows at hand are learnt."""
+        return brought(rows, self._parts[0])
+
     def __iter__(self) -> Iterator[Block]:
         return sliced(*self._parts)
 
@@ -77,6 +87,7 @@ class StreamOfBlocks:
 
     def __init__(self, stream: Iterable[Any], targets: Targets) -> None:
         self._stream, self._targets = raw_blocks(stream), targets
+        self._near: Any = None
 
     def preview(self) -> tuple[Iterable[Block], Iterable[Block], bool]:
         """Return all blocks, or the first one of those that can be seen once."""
@@ -93,13 +104,29 @@ class StreamOfBlocks:
         )
         return [first], chain([first], blocks), False
 
+    def bring(self, rows: np.ndarray) -> Any:
+        """Return rows of the host where the last block was."""
+        return brought(rows, self._near)
+
     def __iter__(self) -> Iterator[Block]:
         for X, y, weights in from_stream(self._stream):
             X = X if hasattr(X, "shape") else np.asarray(X)
             checked = self._targets.check(y, X.shape[0])
             block = with_weight(Block(X, checked, as_weights(weights, X.shape[0])))
+            self._near = X if is_foreign(X) else None
             if block.X.shape[0]:
                 yield block
+
+
+def brought(rows: np.ndarray, near: Any) -> Any:
+    """Return rows of the host on the device of an array or, if that has none, of the settings.
+
+    Examples
+    --------
+    >>> brought(np.eye(1), None)
+    array([[1.]])
+    """
+    return moved(rows, near) if is_foreign(near) else placed(rows)
 
 
 def with_weight(block: Block) -> Block:

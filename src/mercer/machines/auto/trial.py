@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
+from ..._array import as_floating, beside, is_numpy, take_rows, to_numpy
+from ..._devices import algebra_of
 from ...engine.config import matrix_memory
 from ...engine.symmetric import SymmetricTiles
 from ...features.nystrom.pivoted_cholesky import pivoted_cholesky
@@ -31,6 +34,11 @@ SMALLEST, LARGEST = 1e-7, 30.0
 COARSE, FINE = (1e-2, 1e-1, 1.0, 1e1, 1e2), (10**-0.5, 1.0, 10**0.5)
 #: Rows up to which a few factorisations are faster than iterations.
 DIRECT_ROWS = 2000
+#: The same on an accelerator, whose factorisations are as fast as its products, while an iteration
+#: costs the time to begin dozens of small computations.
+DEVICE_DIRECT_ROWS = 12_000
+#: Rows whose median distance is the unit of lengthscales.
+MEDIAN_ROWS = 1000
 #: Landmarks of the preconditioner, at most, and rows for each of them.
 RANK, ROWS_EACH = 600, 12
 #: When the fit of a trial stops.
@@ -90,7 +98,8 @@ class HeldOutData:
     Parameters
     ----------
     X, Y : arrays of shape (n_rows, n_features) and (n_rows, n_targets)
-        The held-out rows, then those to learn from.
+        The held-out rows, then those to learn from: rows of any library, whose kernel matrices
+        are made and solved where they are, and targets of NumPy.
     n_held : int
         How many are held out.
     weights : array of shape (n_rows,), default=None
@@ -98,14 +107,15 @@ class HeldOutData:
     """
 
     def __init__(
-        self, X: np.ndarray, Y: np.ndarray, n_held: int, weights: np.ndarray | None = None
+        self, X: Any, Y: np.ndarray, n_held: int, weights: np.ndarray | None = None
     ) -> None:
         self.X, self.Y, self.n_held, self.weights = X, Y, n_held, weights
+        self._most_direct = DIRECT_ROWS if is_numpy(X) else DEVICE_DIRECT_ROWS
         own = None if weights is None else weights[:n_held]
         held = Y[:n_held] - np.average(Y[:n_held], axis=0, weights=own)
         self.variance = max(float(np.average((held**2).mean(axis=1), weights=own)), 1e-300)
 
-    def rows(self, weights: Weights | None) -> np.ndarray:
+    def rows(self, weights: Weights | None) -> Any:
         """Return all rows as a metric sees them."""
         return self.X if weights is None else weights.reweighted(self.X)
 
@@ -120,21 +130,22 @@ class HeldOutData:
             Draws the landmarks of the preconditioner.
         """
         rows, n_held = self.rows(trial.weights), self.n_held
-        sample = rows[n_held : n_held + 1000]
+        n_rows = rows.shape[0]
+        sample = rows[n_held : min(n_held + MEDIAN_ROWS, n_rows), :]
         unit = clone(trial.family).set_params(lengthscale="median").fitted_to(sample)
         scale = float(unit.get_params(deep=False)["lengthscale"]) * trial.factor
         kernel = clone(trial.family).set_params(lengthscale=scale)
         factors = COARSE if trial.coarse else FINE
         unique = {float(np.clip(trial.alpha * factor, SMALLEST, LARGEST)) for factor in factors}
         alphas = sorted(unique)
-        solve = self._directly if len(rows) - n_held <= DIRECT_ROWS else self._iteratively
+        solve = self._directly if n_rows - n_held <= self._most_direct else self._iteratively
         alpha, error, coef = solve(kernel, rows, alphas, seed)
         error /= self.variance
         return replace(trial, alpha=alpha, error=error, kernel=kernel, coef=coef, coarse=False)
 
     def linear_error(self) -> float:
         """Return the held-out error of a linear model."""
-        X, n_held = np.asarray(self.X, dtype=float), self.n_held
+        X, n_held = to_numpy(self.X).astype(float), self.n_held
         statistics = RidgeStatistics(X.shape[1], self.Y.shape[1])
         weights = None if self.weights is None else self.weights[n_held:]
         statistics.add(X[n_held:], self.Y[n_held:], weights)
@@ -148,35 +159,39 @@ class HeldOutData:
         return float(np.average(squares, weights=own))
 
     def _directly(
-        self, kernel: Kernel, rows: np.ndarray, alphas: list[float], seed: int
+        self, kernel: Kernel, rows: Any, alphas: list[float], seed: int
     ) -> tuple[float, float, np.ndarray]:
         """Return the best alpha, its held-out error and its coefficients, by factorisations."""
-        held, learning = rows[: self.n_held], rows[self.n_held :]
+        held, learning = rows[: self.n_held, :], rows[self.n_held :, :]
         weights = None if self.weights is None else self.weights[self.n_held :]
-        K = float32_matrix(kernel, learning).astype(float)
+        K = as_floating(float32_matrix(kernel, learning), "float64")
         seen = float32_matrix(kernel, held, learning)
         found = kernel_coefficients(K, self.Y[self.n_held :], alphas, weights)
+        columns = beside(seen, np.hstack([coef for coef, _ in found]).astype(np.float32))
+        predicted = np.hsplit(to_numpy(algebra_of(seen).product(seen, columns)), len(found))
         errors = [
-            self._error(seen @ coef.astype(np.float32) + constant) for coef, constant in found
+            self._error(values + constant)
+            for values, (_, constant) in zip(predicted, found, strict=True)
         ]
         best = steadiest(errors)
         return alphas[best], errors[best], found[best][0]
 
     def _iteratively(
-        self, kernel: Kernel, rows: np.ndarray, alphas: list[float], seed: int
+        self, kernel: Kernel, rows: Any, alphas: list[float], seed: int
     ) -> tuple[float, float, np.ndarray]:
         """Return the same by conjugate gradients; columns of all alphas share the products."""
         low_rank = pivoted_cholesky(
-            lambda at: float32_matrix(kernel, rows, rows[at]),
-            np.asarray(kernel.diag(rows), dtype=float),
-            min(RANK, max(50, len(rows) // ROWS_EACH)),
+            lambda at: float32_matrix(kernel, rows, take_rows(rows, at)),
+            np.asarray(to_numpy(kernel.diag(rows)), dtype=float),
+            min(RANK, max(50, rows.shape[0] // ROWS_EACH)),
             np.random.default_rng(seed),
         )
-        matrix = SymmetricTiles(float32_tiles(kernel, rows), len(rows), matrix_memory())
-        system = KernelSystem(matrix, low_rank, self.Y, self.weights, self.n_held)
+        room = matrix_memory(rows)
+        matrix = SymmetricTiles(float32_tiles(kernel, rows), rows.shape[0], room, rows)
+        system = KernelSystem(matrix, low_rank, beside(rows, self.Y), self.weights, self.n_held)
         found = system.solve(alphas, ITERATION)
         best = found[steadiest([min(one.errors) for one in found])]
-        return best.alpha, min(best.errors), best.coef[self.n_held :]
+        return best.alpha, min(best.errors), to_numpy(best.coef)[self.n_held :]
 
     def updated(
         self, trial: Trial, matrix: bool, power: float, generator: np.random.Generator
@@ -197,9 +212,11 @@ class HeldOutData:
         kernel, coef = trial.kernel, trial.coef
         if kernel is None or coef is None or not has_slopes(kernel, matrix):
             return None
-        rows = np.asarray(self.rows(trial.weights)[self.n_held :], dtype=float)
-        some = generator.choice(len(rows), min(len(rows), GRADIENT_ROWS), replace=False)
-        E = mean_squared_gradients(kernel, rows[some], rows, coef, matrix=matrix)
+        rows = as_floating(self.rows(trial.weights)[self.n_held :, :], "float64")
+        n_rows = rows.shape[0]
+        some = generator.choice(n_rows, min(n_rows, GRADIENT_ROWS), replace=False)
+        picked, columns = take_rows(rows, some), beside(rows, coef)
+        E = to_numpy(mean_squared_gradients(kernel, picked, rows, columns, matrix=matrix))
         weights = learnt_metric(E, trial.weights, matrix, power)
         return replace(trial, weights=weights, power=power, kernel=None, coef=None, error=np.inf)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
+from ..._array import like
 from ..._registry import storable
 from ...ops.products import product_beside_scipy
 from ...solvers.semidefinite import lowest_ratio, positive_part, root_of
@@ -32,12 +33,15 @@ class Rule:
 
 
 class Weights(Protocol):
-    """What a machine learns of its columns: it reweights rows, and is updated by derivatives."""
+    """What a machine learns of its columns: it reweights rows, and is updated by derivatives.
+
+    The weights themselves are on the host, wherever the rows are.
+    """
 
     matrix: bool
     value: np.ndarray
 
-    def reweighted(self, X: np.ndarray) -> np.ndarray:
+    def reweighted(self, X: Any) -> Any:
         """Return rows whose distances are those of the weights."""
         ...
 
@@ -76,9 +80,9 @@ class ColumnWeights:
         """Return the weights before anything is known."""
         return cls(np.ones(n_features))
 
-    def reweighted(self, X: np.ndarray) -> np.ndarray:
+    def reweighted(self, X: Any) -> Any:
         """Return rows with columns multiplied by the roots of their weights."""
-        return np.asarray(X * self._roots.astype(X.dtype))
+        return X * like(X, self._roots)
 
     def updated(self, E: np.ndarray, D: np.ndarray, rule: Rule) -> ColumnWeights:
         """Return new weights.
@@ -132,9 +136,9 @@ class Metric:
         """Return the matrix before anything is known."""
         return cls(np.eye(n_features))
 
-    def reweighted(self, X: np.ndarray) -> np.ndarray:
+    def reweighted(self, X: Any) -> Any:
         """Return rows times the root of the matrix."""
-        return product_beside_scipy(X, self._root.astype(X.dtype))
+        return product_beside_scipy(X, like(X, self._root))
 
     def updated(self, E: np.ndarray, D: np.ndarray, rule: Rule) -> Metric:
         """Return a new matrix; parameters as those of :class:`ColumnWeights`, but matrices."""
