@@ -5,7 +5,7 @@ import pytest
 
 import mercer
 from mercer._array import to_numpy
-from mercer._devices import algebra_of, sent_ahead
+from mercer._devices import algebra_of, placed, sent_ahead
 from mercer.testing import array_libraries
 
 LIBRARIES = array_libraries()
@@ -82,3 +82,34 @@ def test_blocks_arrive_in_order_and_whole():
     found = list(sent_ahead(iter(blocks), device))
     assert [float(X.sum()) for X, _ in found] == [0.0, 6.0, 12.0, 18.0, 24.0]
     assert all(X.device.type == device and rest is None for X, rest in found)
+
+
+@pytest.mark.arrays
+def test_arrays_of_any_layout_and_dtype_arrive():
+    pytest.importorskip("torch")
+    X = np.arange(12.0).reshape(4, 3)
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    for rows in (X[::-1, ::2], frozen, X.astype(">f4"), X.astype("uint16"), X.astype("longdouble")):
+        [(found,)] = sent_ahead([(rows,)], "cpu")
+        assert np.array_equal(to_numpy(found), rows)
+
+
+@pytest.mark.arrays
+def test_a_device_that_is_not_there_is_named():
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        with pytest.raises(ValueError, match="device='cuda', but torch finds no CUDA device"):
+            next(sent_ahead([(np.eye(2),)], "cuda"))
+
+
+@pytest.mark.arrays
+def test_what_is_placed_on_the_device_of_the_settings():
+    torch = pytest.importorskip("torch")
+    rows, words = np.eye(2), np.asarray(["a"])
+    assert placed(rows) is rows
+    with mercer.config(device="cpu"):
+        assert isinstance(placed(rows), torch.Tensor)
+        assert placed(words) is words
+        there = torch.eye(2)
+        assert placed(there) is there

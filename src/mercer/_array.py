@@ -117,6 +117,8 @@ def moved(values: Any, beside: Any = None) -> Any:
     """Return an array in the library and on the device of another; ``None`` means NumPy."""
     if not is_foreign(beside):
         return to_numpy(values) if is_foreign(values) else values
+    if is_foreign(values) and device_of(values) == device_of(beside):
+        return values
     if is_foreign(values) and namespace(values) is namespace(beside):
         return array_api_compat.to_device(values, array_api_compat.device(beside))
     host = to_numpy(values)

@@ -97,9 +97,14 @@ MACHINES = {
 }
 
 
+#: How the names of machines begin that learn and answer where their rows are.
+ON_DEVICE = ("Feature",)
+
+
 @cache
 def trial_of(name):
-    return MachineTrial(*MACHINES[name])
+    machine, options = MACHINES[name]
+    return MachineTrial(machine, replace(options, on_device=name.startswith(ON_DEVICE)))
 
 
 @pytest.mark.parametrize("check", MACHINE_CHECKS, ids=lambda check: check.__name__)

@@ -6,6 +6,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import FeatureRidge, KernelClassifier
+from mercer._array import is_numpy, to_numpy
 from mercer.testing import MACHINE_CHECKS, MachineOptions, MachineTrial, check_machine
 
 CHECKS = {check.__name__: check for check in MACHINE_CHECKS}
@@ -240,6 +241,28 @@ def test_a_stream_that_differs_from_rows_is_caught():
 
     with pytest.raises(AssertionError, match="a list of blocks"):
         CHECKS["check_streams"](MachineTrial(StretchesBlocks()))
+
+
+def test_a_machine_that_brings_rows_to_the_host_is_caught():
+    class AnswersWithNumPy(FeatureRidge):
+        def predict(self, X, return_std=False):
+            found = super().predict(X, return_std)
+            return tuple(map(to_numpy, found)) if return_std else to_numpy(found)
+
+    class RoundsOtherLibraries(FeatureRidge):
+        def predict(self, X, return_std=False):
+            found = super().predict(X, return_std)
+            return found if return_std or is_numpy(X) else 1.01 * found
+
+    options = MachineOptions(on_device=True)
+    with pytest.raises(AssertionError, match="answers with NumPy"):
+        CHECKS["check_answers_where_rows_are"](MachineTrial(AnswersWithNumPy(), options))
+    with pytest.raises(AssertionError, match="rows of"):
+        CHECKS["check_array_libraries"](MachineTrial(RoundsOtherLibraries(), options))
+    # No machine is held to what it does not promise.
+    for kind in (AnswersWithNumPy, RoundsOtherLibraries):
+        CHECKS["check_answers_where_rows_are"](MachineTrial(kind()))
+        CHECKS["check_array_libraries"](MachineTrial(kind()))
 
 
 def test_a_check_can_be_declared_not_to_hold():

@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from importlib import import_module
 from typing import Any, Protocol
 
 import array_api_compat
+import numpy as np
 
 from .._array import is_numpy
 from .._settings import settings
+
+#: Dtypes that every library has; others are sent as floats.
+COMMON = ("bool", "int8", "uint8", "int16", "int32", "int64", "float16", "float32", "float64")
 
 
 class Algebra(Protocol):
@@ -118,7 +123,7 @@ def recorder(X: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 def placed(rows: Any) -> Any:
     """Return rows where they are to be learnt: on the device of the settings, if one is named.
 
-    Rows that are on a device already stay there.
+    Rows that are on a device already stay there, and so does what cannot be sent.
 
     Examples
     --------
@@ -128,9 +133,20 @@ def placed(rows: Any) -> Any:
     array([[1.]])
     """
     device = settings().device
-    if device is None or not is_numpy(rows):
+    if device is None or not can_be_sent(rows):
         return rows
     return next(iter(sent_ahead([(rows,)], device)))[0]
+
+
+def can_be_sent(part: Any) -> bool:
+    """Return whether something is a dense array of NumPy that holds numbers or booleans.
+
+    Examples
+    --------
+    >>> can_be_sent(np.eye(2)), can_be_sent(np.asarray(["a"]))
+    (True, False)
+    """
+    return isinstance(part, np.ndarray) and part.dtype.kind in "biuf" and part.dtype.itemsize <= 8
 
 
 def sent_ahead(blocks: Iterable[Any], device: str) -> Iterator[Any]:
@@ -144,10 +160,17 @@ def sent_ahead(blocks: Iterable[Any], device: str) -> Iterator[Any]:
         The name of a device, such as ``"cuda"`` or ``"cuda:1"``: by torch where it is installed,
         else by CuPy.
     """
-    from .._optional import is_installed
+    from .._optional import is_installed, require
 
-    if is_installed("torch"):
-        from .torch import sent_ahead as send
-    else:
-        from .cupy import sent_ahead as send
-    return send(blocks, device)
+    name = "torch" if is_installed("torch") or not is_installed("cupy") else "cupy"
+    require(name, "torch", f"Learning on device={device!r}")
+    send = import_module(f".{name}", __name__).sent_ahead
+    return send((tuple(map(_ready, block)) for block in blocks), device)
+
+
+def _ready(part: Any) -> Any:
+    """Return an array as every library takes it: common dtypes, by rows, not read-only."""
+    if part is None:
+        return None
+    part = np.ascontiguousarray(part, part.dtype.name if part.dtype.name in COMMON else "float64")
+    return part if part.flags.writeable else part.copy()

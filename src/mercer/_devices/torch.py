@@ -141,6 +141,11 @@ def _bfloat16_product(A: torch.Tensor, B: torch.Tensor) -> torch.Tensor:
 def sent_ahead(blocks: Iterable[Any], device: str) -> Iterator[Any]:
     """Yield tuples of host arrays as tensors on a device, each copied while the last is used."""
     target = torch.device(device)
+    if target.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError(
+            f"device={device!r}, but torch finds no CUDA device on this machine; use "
+            "mercer.config(device=None), or a build of torch with CUDA."
+        )
     if target.type != "cuda":
         for block in blocks:
             yield tuple(None if part is None else torch.asarray(part).to(target) for part in block)

@@ -27,7 +27,7 @@ from ..engine.streams import (
 )
 from ..engine.threads import allowed_threads
 from ..solvers import Problem
-from .device_rows import beside_features, learns_on_device, sent_blocks
+from .device_rows import beside_features, learns_on_device, sent_blocks, sent_rows
 from .estimator import ALPHA, Values, adopt, checked_alpha
 from .feature_rows import (
     FeatureRows,
@@ -158,8 +158,8 @@ class RidgeMachine(SolvedMachine):
             )
         rows = FeatureRows.learnt(self.features, X)
         state = RidgeState(targets, rows, problem, self._folds())
-        if X.shape[0] < rows.width and not self._folds() and not learns_on_device(X):
-            state.keep(X, targets.expand(encoded), weights, counts)
+        if X.shape[0] < rows.width and not self._folds():
+            state.keep(sent_rows(X, self.features), targets.expand(encoded), weights, counts)
             state.solve()
         else:
             for part in _parts(state, X, encoded, weights, counts):

@@ -6,15 +6,10 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import numpy as np
-
 from .._array import is_foreign, moved
-from .._devices import sent_ahead
+from .._devices import can_be_sent, sent_ahead
 from .._settings import settings
 from ..features import FeatureMap
-
-#: Dtypes that every library on a device has; others go as floats.
-COMMON = ("bool", "int8", "uint8", "int16", "int32", "int64", "float16", "float32", "float64")
 
 
 def sent_blocks(blocks: Iterable[tuple[Any, ...]], features: Any) -> Iterator[tuple[Any, ...]]:
@@ -32,6 +27,7 @@ def sent_blocks(blocks: Iterable[tuple[Any, ...]], features: Any) -> Iterator[tu
 
     Examples
     --------
+    >>> import numpy as np
     >>> [rows] = sent_blocks([(np.eye(2), None)], None)
     >>> rows[0].shape, rows[1]
     ((2, 2), None)
@@ -47,7 +43,7 @@ def sent_blocks(blocks: Iterable[tuple[Any, ...]], features: Any) -> Iterator[tu
         for block in blocks:
             waiting.append(block)
             yield tuple(
-                _ready(part) if (place or first) and can_be_sent(part) else None
+                part if (place or first) and can_be_sent(part) else None
                 for place, part in enumerate(block)
             )
 
@@ -58,24 +54,10 @@ def sent_blocks(blocks: Iterable[tuple[Any, ...]], features: Any) -> Iterator[tu
         )
 
 
-def sent_features(Z: Any) -> Any:
-    """Return features that were made on the host on the device of the settings, if it names one."""
-    device = settings().device
-    if device is None or not can_be_sent(Z):
-        return Z
-    [(found,)] = sent_ahead([(_ready(Z),)], device)
+def sent_rows(X: Any, features: Any) -> Any:
+    """Return rows on the device of the settings, if it names one and they can be sent."""
+    [(found,)] = sent_blocks([(X,)], features)
     return found
-
-
-def can_be_sent(part: Any) -> bool:
-    """Return whether an array is a dense one of NumPy with numbers or booleans.
-
-    Examples
-    --------
-    >>> can_be_sent(np.eye(2)), can_be_sent(np.asarray(["a"]))
-    (True, False)
-    """
-    return isinstance(part, np.ndarray) and part.dtype.kind in "biuf" and part.dtype.itemsize <= 8
 
 
 def learns_on_device(X: Any) -> bool:
@@ -88,10 +70,3 @@ def beside_features(Z: Any, part: Any) -> Any:
     if part is None or not (is_foreign(Z) or is_foreign(part)):
         return part
     return moved(part, Z)
-
-
-def _ready(part: np.ndarray) -> np.ndarray:
-    """Return an array as other libraries take it."""
-    name = part.dtype.name if part.dtype.name in COMMON else "float64"
-    part = np.ascontiguousarray(part, dtype=name)
-    return part if part.flags.writeable else part.copy()

@@ -19,7 +19,7 @@ from .._array import (
     ones_for_rows,
     to_numpy,
 )
-from .._devices import algebra_of
+from .._devices import algebra_of, placed
 from .._registry import storable
 from ..engine.sample import RowSample
 from ..engine.threads import allowed_threads
@@ -37,7 +37,7 @@ from ..solvers import (
 from ..solvers.posterior import Form
 from ..solvers.ridge import Blocks, solve_ridge
 from .calibration import SAMPLE_ROWS, HeldOut, without_own_row
-from .device_rows import beside_features, sent_features
+from .device_rows import beside_features
 from .estimator import Values
 from .feature_rows import FeatureRows
 from .report import CRITERIA, Expectation
@@ -65,6 +65,9 @@ class RidgeState:
         Folds to keep apart; 0 keeps none.
     """
 
+    #: Whether coefficients are beyond float32, once it is known.
+    _large: bool | None = None
+
     def __init__(self, targets: Targets, rows: FeatureRows, problem: Problem, n_folds: int) -> None:
         self.targets, self.rows, self.problem = targets, rows, problem
         self.gathered: Gathered | None = None
@@ -76,11 +79,10 @@ class RidgeState:
         self._solution: Solution | None = None
         self._scale: float | None = None
         self._posteriors: dict[Any, Form] = {}
-        self._large: bool | None = None
 
     def add(self, X: Any, Y: Any, weights: Any, counts: Any, n_before: int = 0) -> None:
         """Add a block of checked rows with expanded targets, weights and sample weights."""
-        Z = sent_features(self.rows.gathered(X, n_before))
+        Z = placed(self.rows.gathered(X, n_before))
         Y, weights = beside_features(Z, Y), beside_features(Z, weights)
         self._observe(Z, Y, weights, counts)
         self._accumulator(Z).add(Z, Y, weights, self.rows.overwritable)
@@ -89,14 +91,18 @@ class RidgeState:
         self, X: Any, Y: Any, weights: Any, counts: Any, n_before: int = 0
     ) -> tuple[Any, Any, Any]:
         """Return features, targets and weights of a block that was added, where the sums are."""
-        Z = sent_features(self.rows.dense(X, n_before))
+        Z = placed(self.rows.dense(X, n_before))
         return Z, beside_features(Z, Y), beside_features(Z, weights)
 
-    def keep(
-        self, X: Any, Y: np.ndarray, weights: np.ndarray | None, counts: np.ndarray | None
-    ) -> None:
+    def keep(self, X: Any, Y: Any, weights: Any, counts: Any) -> None:
         """Keep rows that are fewer than the features as they are, and solve in their space."""
-        Z = np.array(self.rows.block(X), dtype=float)
+        Z = as_floating(placed(self.rows.dense(X)), "float64")
+        if not self.rows.overwritable:
+            # What is kept must not change with the user's own array.
+            Z = namespace(Z).asarray(Z, copy=True)
+        Y, weights, counts = (
+            None if part is None else moved(part) for part in (Y, weights, counts)
+        )
         self._observe(Z, Y, weights, counts)
         few = FewRows(Z, Y, weights)
         known = slice(None) if weights is None else weights > 0
@@ -187,7 +193,7 @@ class RidgeState:
     def values(self, X: Any, with_variance: bool, n_before: int = 0) -> Values:
         """Return predictions for a block of checked rows, and their variances, where it is."""
         solution = self.solve()
-        Z = sent_features(self.rows.dense(X, n_before))
+        Z = placed(self.rows.dense(X, n_before))
         # Coefficients beyond float32 keep their own precision.
         if is_foreign(Z):
             made = as_floating(Z, "float64") if self._is_large() else Z

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from .._array import is_foreign
+from .._array import as_floating, device_of, moved, namespace, to_numpy
 from .._registry import storable
+from .block_rows import chosen_rows
 from .device_statistics import gathered_beside
 from .dual import solve_kernel
 from .posterior import DualPosterior, Form, posterior_of
 from .problem import Problem, Solution
 from .ridge import Blocks, solve_ridge
-from .statistics import RidgeStatistics
+from .statistics import RidgeStatistics, accumulator_for
+from .symmetric_sums import trace
 
 
 @storable
@@ -25,8 +28,10 @@ class FewRows:
 
     Parameters
     ----------
-    Z, Y : arrays of shape (n, m) and (n, n_targets)
-        Features and targets.
+    Z : array of shape (n, m)
+        Features, of any library: what has the size of their products stays there.
+    Y : array of shape (n, n_targets)
+        Targets.
     weights : array of shape (n,), default=None
         Sample weights.
 
@@ -38,45 +43,67 @@ class FewRows:
     array([1., 2., 2.])
     """
 
-    def __init__(self, Z: np.ndarray, Y: np.ndarray, weights: np.ndarray | None = None) -> None:
-        self.n_rows = len(Z)
+    def __init__(self, Z: Any, Y: np.ndarray, weights: np.ndarray | None = None) -> None:
+        self.n_rows = int(Z.shape[0])
         if weights is not None and not weights.all():
             kept = weights > 0
-            Z, Y, weights = Z[kept], Y[kept], weights[kept]
+            Z, Y, weights = chosen_rows(Z, kept), Y[kept], weights[kept]
         self.Z, self.Y, self.weights = Z, Y, weights
 
     @property
     def weight(self) -> float:
         """The sum of the weights."""
-        return float(len(self.Z) if self.weights is None else self.weights.sum())
+        return float(self.Z.shape[0] if self.weights is None else self.weights.sum())
 
     def accumulator(self) -> RidgeStatistics:
         """Return the statistics of the rows, which more rows can be added to."""
-        statistics = RidgeStatistics(self.Z.shape[1], self.Y.shape[1])
-        statistics.add(self.Z, self.Y, self.weights)
-        return statistics
+        statistics = accumulator_for(self.Z, self.Z.shape[1], self.Y.shape[1])
+        weights = None if self.weights is None else moved(self.weights, self.Z)
+        statistics.add(self.Z, moved(self.Y, self.Z), weights)
+        return cast(RidgeStatistics, statistics)
 
     @property
     def place(self) -> Any:
         """An array that names library and device of the rows."""
         return self.Z
 
+    def beside(self, like: Any) -> FewRows:
+        """Return the same, with the features in the library and on the device of an array."""
+        found = copy.copy(self)
+        found.Z = moved(self.Z, like)
+        return found
+
+    def __copy__(self) -> FewRows:
+        found = object.__new__(FewRows)
+        found.__dict__.update(self.__dict__)
+        return found
+
+    def __deepcopy__(self, memo: Any) -> FewRows:
+        # Nothing of it is ever changed in place.
+        return copy.copy(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A pickle is for every machine.
+        return {**self.__dict__, "Z": to_numpy(self.Z)}
+
     def variance(self) -> np.ndarray:
         """Return the variance of every target."""
         mean = np.average(self.Y, axis=0, weights=self.weights)
         return np.asarray(np.average((self.Y - mean) ** 2, axis=0, weights=self.weights))
 
-    def centre(self, intercept: bool) -> np.ndarray:
+    def centre(self, intercept: bool) -> Any:
         """Return the means of the features; zeros where there is no intercept."""
+        xp = namespace(self.Z)
         if not intercept:
-            return np.zeros(self.Z.shape[1])
-        return np.asarray(np.average(self.Z, axis=0, weights=self.weights))
+            return xp.zeros_like(self.Z[0, :])
+        if self.weights is None:
+            return xp.mean(self.Z, axis=0)
+        return moved(self.weights / self.weights.sum(), self.Z) @ self.Z
 
 
 @gathered_beside.register
-def _(few: FewRows, like: Any) -> FewRows | RidgeStatistics:
-    # The sums of few rows say as much of new ones.
-    return gathered_beside(few.accumulator(), like) if is_foreign(like) else few
+def _(few: FewRows, like: Any) -> FewRows:
+    return few if device_of(few.Z) == device_of(like) else few.beside(like)
 
 
 @solve_ridge.register
@@ -86,10 +113,11 @@ def _(few: FewRows, problem: Problem, again: Blocks | None = None) -> Solution:
     K = rows @ rows.T
     if problem.intercept:
         # The constant is free whatever K has of it; without any, K would be singular.
-        K += max(float(np.trace(K)) / len(K), np.finfo(float).tiny)
+        K += max(trace(K) / K.shape[0], float(np.finfo(float).tiny))
     solution = solve_kernel(K, few.Y, problem, few.weights, few.Z.shape[1])
-    coef = rows.T @ solution.coef
-    return replace(solution, coef=coef, intercept=solution.intercept - mean @ coef)
+    coef = rows.T @ moved(solution.coef, rows)
+    constant = solution.intercept - to_numpy(mean @ coef)
+    return replace(solution, coef=to_numpy(coef), intercept=constant)
 
 
 class _FewRowsForm:
@@ -101,10 +129,11 @@ class _FewRowsForm:
         K = self._rows @ self._rows.T
         self._posterior = DualPosterior(K, few.weights, alpha, intercept)
 
-    def quadratic(self, Z: np.ndarray) -> np.ndarray:
-        """Return the form for every row of ``Z``."""
-        new = np.asarray(Z, dtype=float) - self._centre
-        return self._posterior.quadratic(new @ self._rows.T, np.einsum("ij,ij->i", new, new))
+    def quadratic(self, Z: Any) -> Any:
+        """Return the form for every row of ``Z``, which is where the training rows are."""
+        new = as_floating(Z, "float64") - self._centre
+        own = namespace(new).sum(new * new, axis=1)
+        return self._posterior.quadratic(new @ self._rows.T, own)
 
 
 @posterior_of.register

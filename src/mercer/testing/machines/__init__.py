@@ -7,6 +7,7 @@ from typing import Any
 
 from ..._words import did_you_mean
 from .interruption import check_interruption, check_interruption_by_progress
+from .libraries import check_answers_where_rows_are, check_array_libraries
 from .refusals import (
     check_bad_parameters,
     check_bad_rows,
@@ -62,6 +63,8 @@ MACHINE_CHECKS: list[Callable[[MachineTrial], None]] = [
     check_threads_and_blocks,
     check_input_is_not_modified,
     check_dtypes,
+    check_array_libraries,
+    check_answers_where_rows_are,
     check_sparse_fit,
     check_sparse_questions,
     check_several_targets,

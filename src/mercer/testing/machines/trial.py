@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils import get_tags
 
+from ..._array import is_foreign, to_numpy
 from ..data import assert_close, ordinary_rows
 
 #: Rows in which every class occurs: each block of so many rows has them all.
@@ -42,6 +43,8 @@ class MachineOptions:
         The same between rows in float32 and in float64, where the digits are half as many.
     counted_weights : bool
         Whether a row of weight 2 is two observations to the error bars, or one that says more.
+    on_device : bool
+        Whether it learns from arrays of other libraries than NumPy, and answers where they are.
     exceptions : dict of str to str
         Names of checks that do not hold for this machine, each with the reason.
     """
@@ -51,6 +54,7 @@ class MachineOptions:
     tolerance: float = 1e-7
     single_tolerance: float = 1e-3
     counted_weights: bool = True
+    on_device: bool = False
     exceptions: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -172,11 +176,16 @@ def assert_identical(actual: Answers, expected: Answers, what: str) -> None:
 def _answered(machine: Any, X: Any) -> Iterator[tuple[str, np.ndarray]]:
     for name in ("predict", "predict_proba", "decision_function", "transform"):
         if hasattr(machine, name):
-            yield name, np.asarray(getattr(machine, name)(X))
+            yield name, _plain(getattr(machine, name)(X))
     if "return_std" in inspect.signature(machine.predict).parameters:
         try:
             std = machine.predict(X, return_std=True)[1]
         except ValueError:
             # A compact model, or a solver that knows no error bars, says so.
             return
-        yield ERROR_BARS, np.asarray(std)
+        yield ERROR_BARS, _plain(std)
+
+
+def _plain(values: Any) -> np.ndarray:
+    """Return an answer of any library as a NumPy array."""
+    return to_numpy(values) if is_foreign(values) else np.asarray(values)
