@@ -25,7 +25,6 @@ from .irkm_tasks import (
     reused_error,
     summary,
 )
-from .plot import Axis, Panel, draw
 
 SETTINGS = (
     Setting("figure 1", "hypercube", "figure1", 100, (0.4, 0.6, 0.8, 1.0, 1.2, 1.4), 20),
@@ -94,6 +93,9 @@ def rows_of(setting: Setting, n_seeds: int, networks: tuple[Network, ...]) -> li
 
 def picture(report: Report, path: Path) -> None:
     """Draw mean errors against s, a panel for each figure."""
+    # Where the results are computed there may be nothing to draw with.
+    from .plot import Axis, Panel, draw
+
     panels = [Panel(", ".join(table.title.split(", ")[:2]), table.rows) for table in report.tables]
     x = Axis("s", "log n / log d", "linear")
     y = Axis("mean MSE", "mean test MSE (noise 0.01)")

@@ -6,13 +6,17 @@ import pytest
 from sklearn.base import clone
 
 import mercer
-from mercer import Gaussian, IRKMClassifier, IRKMRegressor, RFMClassifier, RFMRegressor
+from mercer import Gaussian, IRKMClassifier, IRKMRegressor, Laplace, RFMClassifier, RFMRegressor
 from mercer._array import device_of, to_numpy
 from mercer.io import load, save
+from mercer.machines.feature_learning import choices
+from mercer.machines.feature_learning.choices import choose_solver
 from mercer.machines.feature_learning.weights import ColumnWeights, Metric
 from mercer.testing import array_libraries
 
 LIBRARIES = array_libraries()
+#: Numbers of rows, for each of which another solver is the best one.
+ROWS = (1000, 8000, 50_000, 200_000)
 #: Every solver, and how near the NumPy path it must come: the iterative one has float32 tiles.
 SOLVERS = [
     (IRKMRegressor(), 1e-8),
@@ -125,3 +129,13 @@ def test_rows_on_the_host_are_learnt_on_the_device_of_the_settings(machine, allo
     assert places == {device_of(torch.empty(0, device=device))}
     assert isinstance(answer, np.ndarray)
     near(answer, expected, allowed)
+
+
+def test_an_accelerator_takes_more_rows_as_they_are(monkeypatch):
+    rows = np.zeros((1, 2))
+    on_host = [choose_solver("auto", 500, n, Laplace(), lambda: rows)[0] for n in ROWS]
+    monkeypatch.setattr(choices, "free_device_memory", lambda X: None if X is None else 10**11)
+    monkeypatch.setattr(choices, "matrix_memory", lambda X: 10**11)
+    on_card = [choose_solver("auto", 500, n, Laplace(), lambda: rows)[0] for n in ROWS]
+    assert on_host == ["exact", "iterative", "nystrom", "nystrom"]
+    assert on_card == ["exact", "exact", "iterative", "nystrom"]

@@ -288,7 +288,9 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
     ) -> tuple[Step, Choices]:
         """Return what does a step, and what was chosen for it."""
         kernel, why = choose_kernel(self.kernel, scales, matrix)
-        solver, size, reason = choose_solver(self.solver, self.n_components, data.n_rows, kernel)
+        solver, size, reason = choose_solver(
+            self.solver, self.n_components, data.n_rows, kernel, data.place
+        )
         alphas, how = choose_alphas(self.alpha, kernel, scales, solver)
         about = Choices(kernel, why, solver, reason, how)
         if solver == "iterative":

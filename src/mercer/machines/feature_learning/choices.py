@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._array import free_device_memory
 from ..._settings import settings
 from ..._sklearn import checked
 from ...engine.config import matrix_memory
@@ -18,6 +20,8 @@ from .data import Scales
 
 #: Rows up to which every iteration may take all of them as centres.
 ITERATIVE_ROWS = 20_000
+#: The same on an accelerator, and rows up to which it decomposes their kernel matrix.
+DEVICE_ITERATIVE_ROWS, DEVICE_EXACT_ROWS = 100_000, 10_000
 #: Candidates for the ridge parameter, for kernels that are 1 at distance 0. A larger one would
 #: smooth away the traces of columns that only interact, as long as nothing else is learnt.
 ALPHAS = np.logspace(-6, 0, 7)
@@ -95,7 +99,11 @@ def choose_alphas(
 
 
 def choose_solver(
-    solver: str, n_components: int, n_rows: int, kernel: Kernel
+    solver: str,
+    n_components: int,
+    n_rows: int,
+    kernel: Kernel,
+    place: Callable[[], Any] | None = None,
 ) -> tuple[str, int | None, str]:
     """Return the solver, with how many features or landmarks, and why.
 
@@ -109,6 +117,8 @@ def choose_solver(
         Rows to learn from.
     kernel : Kernel
         The kernel.
+    place : callable, default=None
+        Returns some rows where they are learnt; ``None`` means the host.
     """
     if solver == "features" and not isinstance(kernel, Gaussian):
         raise ValueError(
@@ -125,7 +135,13 @@ def choose_solver(
         return "exact", None, f"{n_rows:,} rows have an affordable kernel matrix"
     if n_rows <= size:
         return "exact", None, f"{n_rows:,} rows cost no more than as many features"
-    if EXACT_ROWS < n_rows <= ITERATIVE_ROWS and 2 * n_rows**2 <= matrix_memory():
+    rows = None if n_rows <= EXACT_ROWS or place is None else place()
+    room, iterative_rows = matrix_memory(rows), ITERATIVE_ROWS
+    if free_device_memory(rows) is not None:
+        iterative_rows = DEVICE_ITERATIVE_ROWS
+        if n_rows <= DEVICE_EXACT_ROWS and STEP_EXACT_COPIES * 8 * n_rows**2 <= room:
+            return "exact", None, f"the kernel matrix of {n_rows:,} rows suits the accelerator"
+    if EXACT_ROWS < n_rows <= iterative_rows and 2 * n_rows**2 <= room:
         return "iterative", None, f"{n_rows:,} rows are too many to decompose their kernel matrix"
     why = f"{n_rows:,} rows are more than {EXACT_ROWS:,}"
     if n_rows <= EXACT_ROWS:

@@ -181,6 +181,10 @@ class Standardized:
         for block in _where_learnt(_dense(self._source(), width, self._check)):
             yield block._replace(X=self._scales.rows(block.X), Y=self._scales.targets(block.Y))
 
+    def place(self) -> Any:
+        """Return a row where rows are learnt."""
+        return next(self.blocks(1)).X[:1, :]
+
     def whole(self) -> Rows:
         """Return all rows as one block, in float64."""
         parts = list(self.blocks(1))
