@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import (
+    CNTK,
     NNGP,
     NTK,
     ArcCosine,
@@ -79,6 +80,8 @@ KERNELS = [
     NNGP(depth=3),
     NTK(depth=1),
     NTK(depth=3),
+    CNTK(depth=2, pooling=None, image_shape=(5, 1)),
+    CNTK(depth=3, train_readout=False, image_shape=(1, 1, 5)),
     PowerSeries((0.5, 1.0, 0.25)),
     PowerSeries((0.3, 1.0, 0.5), normalized=True),
     Zonal(poisson),

@@ -52,6 +52,7 @@ _NAMES = {
         "RFMRegressor",
     ),
     "kernels": (
+        "CNTK",
         "NNGP",
         "NTK",
         "ArcCosine",
@@ -110,6 +111,7 @@ if TYPE_CHECKING:
     )
     from .io import load, save
     from .kernels import (
+        CNTK,
         NNGP,
         NTK,
         ArcCosine,
@@ -148,6 +150,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "CNTK",
     "NNGP",
     "NTK",
     "ArcCosine",

@@ -2,6 +2,7 @@
 
 from .algebra import Product, Scaled, Sum
 from .base import Kernel
+from .cntk import CNTK
 from .columns import OnColumns
 from .dot_product import Exponential, Polynomial
 from .function import FunctionKernel
@@ -18,6 +19,7 @@ from .zonal import DotProduct, GeneralizedZonal, Zonal
 from .zonal_coefficients import zonal_coefficients
 
 __all__ = [
+    "CNTK",
     "NNGP",
     "NTK",
     "ArcCosine",

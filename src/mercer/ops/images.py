@@ -65,8 +65,8 @@ def image_shape_of(X: Any, image_shape: Any = None, name: str = "X") -> tuple[in
     if len(given) in (SIGNALS, IMAGES):
         if wanted is not None and given[1:] != wanted:
             raise ValueError(
-                f"{name} holds samples of shape {given[1:]}, but image_shape is {wanted}; pass "
-                "image_shape=None to read the shape off the batch."
+                f"{name} with dim {len(given)} holds samples of shape {given[1:]}, but image_shape "
+                f"is {wanted}; pass image_shape=None to read the shape off the batch."
             )
         return checked_image_shape(given[1:])
     if len(given) != 2:
