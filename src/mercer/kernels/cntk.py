@@ -29,7 +29,7 @@ from .base import Kernel
 #: Multiplications of an entry in a layer: its angle, and two sums over patches.
 ENTRY = 50
 #: float64 numbers that the formulas of array libraries hold for each entry of a pair.
-COPIES = 14
+COPIES = 20
 #: Pairs that are computed together, at most.
 MOST_PAIRS = 2**16
 

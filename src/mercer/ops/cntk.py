@@ -33,7 +33,7 @@ _ZERO = 1e-280
 #: Instead of 0 for an angle of exactly 180 degrees, as its sign is needed.
 _SMALLEST = 1e-30
 #: Numbers that are held at a time while angles are measured again.
-_CHUNK = 2**18
+_CHUNK = 2**16
 
 
 class Network(NamedTuple):
