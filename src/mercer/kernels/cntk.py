@@ -79,15 +79,15 @@ class CNTK(Kernel):
     >>> from mercer import CNTK
     >>> images = np.random.default_rng(0).standard_normal((3, 8, 8, 1))
     >>> CNTK(depth=2)(images).round(3)
-    array([[0.448, 0.338, 0.342],
-           [0.338, 0.474, 0.366],
-           [0.342, 0.366, 0.489]])
+    array([[0.404, 0.432, 0.419],
+           [0.432, 0.489, 0.462],
+           [0.419, 0.462, 0.469]])
 
     Flattened rows, as machines take them, need the shape:
 
     >>> rows = images.reshape(3, -1)
     >>> CNTK(depth=2, image_shape=(8, 8, 1))(rows[:1], rows[1:]).round(3)
-    array([[0.338, 0.342]])
+    array([[0.432, 0.419]])
     """
 
     _parameter_constraints: dict[str, Any] = {
