@@ -5,6 +5,8 @@ import pytest
 
 import oracles
 from mercer import CNTK, NTK, Gaussian, KernelRidge, config
+from mercer._array import to_numpy
+from mercer.engine.tiles import Effort, plan_tiles
 from mercer.kernels.cntk import COPIES
 from mercer.ops.cntk import Network, cntk_of_pairs, cntk_of_pairs_twin, patches_of
 from mercer.testing import array_libraries, peak_bytes
@@ -64,6 +66,7 @@ def test_extreme_angles_keep_their_digits(pooling):
     assert np.max(abs(single - expected)) <= 2e-7 * np.max(expected)
 
 
+@pytest.mark.arrays
 @pytest.mark.parametrize("pooling", ["gap", None])
 @pytest.mark.parametrize("shape", [(3, 3, 1), (4, 2)])
 def test_every_library_computes_the_same(shape, pooling):
@@ -71,9 +74,11 @@ def test_every_library_computes_the_same(shape, pooling):
     for kernel in (CNTK(3, 3, pooling), CNTK(2, 3, pooling, train_readout=False)):
         expected = kernel(X)
         for make in array_libraries().values():
-            K = kernel(make(X))
-            assert np.max(abs(np.asarray(K) - expected)) <= 1e-13 * np.max(expected)
-            diagonal = np.asarray(kernel.diag(make(X)))
+            K = to_numpy(kernel(make(X)))
+            assert np.max(abs(K - expected)) <= 1e-13 * np.max(expected)
+            single = to_numpy(kernel(make(X.astype("float32"))))
+            assert np.max(abs(single - expected)) <= 3e-7 * np.max(expected)
+            diagonal = to_numpy(kernel.diag(make(X)))
             assert diagonal == pytest.approx(np.diag(expected), rel=1e-13)
 
 
@@ -116,6 +121,7 @@ def test_order_of_channels_does_not_matter():
     assert CNTK()(X[..., ::-1]) == pytest.approx(CNTK()(X), rel=1e-13)
 
 
+@pytest.mark.arrays
 def test_black_borders_and_black_images_are_finite():
     X = np.zeros((4, 6, 6, 1))
     X[0, 2:4, 2:4] = 1.0
@@ -123,11 +129,12 @@ def test_black_borders_and_black_images_are_finite():
     X[2] = 1e150
     for pooling in ("gap", None):
         for make in array_libraries().values():
-            K = np.asarray(CNTK(3, 3, pooling)(make(X)))
+            K = to_numpy(CNTK(3, 3, pooling)(make(X)))
             assert np.isfinite(K).all()
             assert np.array_equal(K[3], np.zeros(4))
             assert K[0, 0] > 0
-            assert np.isfinite(np.asarray(CNTK(3, 3, pooling)(make(X[:2].astype("float32"))))).all()
+            single = CNTK(3, 3, pooling)(make(X[:2].astype("float32")))
+            assert np.isfinite(to_numpy(single)).all()
 
 
 @pytest.mark.parametrize("pooling", ["gap", None])
@@ -241,6 +248,11 @@ def test_pairs_of_array_libraries_stay_in_the_budget():
 
 def test_few_images_are_shared_among_threads():
     X = images(9, (16, 16, 1))
+    rows = X.reshape(9, -1)
+    with config(n_jobs=2):
+        assert plan_tiles(rows, rows).workers == 1
+        assert plan_tiles(rows, rows, effort=Effort(10**7)) == (3, 2)
+        assert plan_tiles(rows, rows, effort=Effort(10**9)) == (1, 2)
     expected = CNTK(1)(X)
     with config(n_jobs=1):
         assert np.array_equal(CNTK(1)(X), expected)
