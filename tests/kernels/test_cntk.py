@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import oracles
-from mercer import CNTK, NTK, Gaussian, KernelRidge, config
+from mercer import CNTK, NTK, Gaussian, KernelRidge, OnColumns, config
 from mercer._array import to_numpy
 from mercer.engine.tiles import Effort, plan_tiles
 from mercer.kernels.cntk import COPIES
@@ -285,6 +285,15 @@ def test_sums_of_kernels_take_images():
     kernel = 0.5 * CNTK(2) + Gaussian()
     assert kernel(X) == pytest.approx(0.5 * CNTK(2)(X) + Gaussian()(rows), rel=1e-14)
     assert kernel(X, rows[:2]) == pytest.approx(kernel(X)[:, :2], rel=1e-12)
+
+
+def test_images_among_other_columns():
+    X = images(4, (3, 3, 1)).reshape(4, -1)
+    kernel = CNTK(1, image_shape=(3, 3, 1))
+    beside = np.column_stack([np.arange(4.0), X])
+    columns = OnColumns(kernel, list(range(1, 10))) * OnColumns(Gaussian(), [0])
+    expected = kernel(X) * Gaussian()(beside[:, :1])
+    assert columns(beside) == pytest.approx(expected, rel=1e-14)
 
 
 def test_what_is_no_image_is_refused_with_the_way_out():

@@ -127,7 +127,8 @@ class CNTK(Kernel):
         return Network(self.depth, size, self.pooling is not None, self.train_readout)
 
     def _effort(self, X: Any) -> Effort:
-        shape = image_shape_of(X, self.image_shape)
+        known = self.image_shape is not None
+        shape = checked_image_shape(self.image_shape) if known else image_shape_of(X)
         positions = math.prod(shape[:-1])
         entries = positions**2 if self.pooling else positions
         # Channels and norms of both images, and of the second one as it is rolled.
