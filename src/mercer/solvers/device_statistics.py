@@ -25,9 +25,9 @@ from .statistics import Moments, RidgeStatistics
 
 #: What sums hold as arrays; the rest are numbers of Python.
 ARRAYS = ("z_reference", "y_reference", "z_sum", "y_sum", "gram", "cross", "y_squares")
-#: Rows whose products are summed in float32: of more, additions in float64 would cost little less
-#: (a twentieth of the product), and digits are lost in proportion to their number.
-SINGLE_ROWS = 4096
+#: Rows whose products are summed in float32: digits are lost in proportion to their number, and of
+#: fewer the additions in float64 would cost more than a tenth of the product.
+SINGLE_ROWS = 1024
 #: Below the one or above the other, weights would vanish or overflow in float32.
 SINGLE_RANGE = (1e-30, 1e30)
 

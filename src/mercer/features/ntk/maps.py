@@ -71,7 +71,6 @@ class _NetworkFeatures(FeatureMap):
                 random=columns.is_random,
                 scratch=columns.scratch,
                 device_scratch=columns.device_scratch,
-                replays=True,
             )
             drawn = {"mean_kernel_": design.mean_kernel(), "layers_": columns}
             return {"method_": method, "traits_": traits, **drawn}

@@ -103,6 +103,26 @@ def gathered_pairs(X: torch.Tensor | RowPairs, sketch: Gathered, size: int) -> R
 
 
 @triton.jit
+def _signed(Z, signs, size, BLOCK: tl.constexpr):
+    pair = tl.program_id(0).to(tl.int64)
+    place = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    inside = place < 2 * size
+    # Both parts of a complex number have the sign of its column.
+    sign = tl.load(signs + place // 2, mask=inside)
+    at = Z + pair * 2 * size + place
+    tl.store(at, sign * tl.load(at, mask=inside), mask=inside)
+
+
+def signed_pairs(pairs: RowPairs, signs: torch.Tensor) -> RowPairs:
+    """Return pairs of rows whose columns have been multiplied by signs, in place."""
+    n_pairs, size = pairs.values.shape
+    _signed[(n_pairs, triton.cdiv(2 * size, 2 * BLOCK))](
+        torch.view_as_real(pairs.values), signs, size, BLOCK=2 * BLOCK
+    )
+    return pairs
+
+
+@triton.jit
 def _multiplied(
     Z,
     S,
