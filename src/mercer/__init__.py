@@ -15,7 +15,7 @@ __version__ = "0.1.0"
 #: Folder: the public names that it gives to the front. They are imported on first use, so that
 #: ``import mercer`` and ``mercer --help`` cost nothing.
 _NAMES = {
-    "diagnostics": ("approximation_error",),
+    "diagnostics": ("approximation_error", "compare"),
     "engine.config": ("config", "set_config"),
     "features": (
         "ArcCosineFeatures",
@@ -90,7 +90,7 @@ _FOLDERS = (
 )
 
 if TYPE_CHECKING:
-    from .diagnostics import approximation_error
+    from .diagnostics import approximation_error, compare
     from .engine.config import config, set_config
     from .features import (
         ArcCosineFeatures,
@@ -201,6 +201,7 @@ __all__ = [
     "Zonal",
     "__version__",
     "approximation_error",
+    "compare",
     "config",
     "load",
     "save",

@@ -1,6 +1,7 @@
 """Is it any good? Measured approximation error, and what a machine found and how surely."""
 
 from ..features.approximation import ApproximationError, approximation_error
+from .comparison import Comparison, compare
 from .dimension import StatisticalDimension, statistical_dimension
 from .projection_cost import ProjectionCost, projection_cost
 from .selection import SelectionFrequencies, selection_frequencies
@@ -17,12 +18,14 @@ from .weights_display import WeightsDisplay
 
 __all__ = [
     "ApproximationError",
+    "Comparison",
     "ProjectionCost",
     "SelectionFrequencies",
     "SpectralApproximation",
     "StatisticalDimension",
     "WeightsDisplay",
     "approximation_error",
+    "compare",
     "projection_cost",
     "selection_frequencies",
     "spectral_approximation",
