@@ -1,11 +1,15 @@
 """Is it any good? Measured approximation error, and what a machine found and how surely."""
 
 from ..features.approximation import ApproximationError, approximation_error
+from .approximation_display import ApproximationDisplay
 from .comparison import Comparison, compare
 from .dimension import StatisticalDimension, statistical_dimension
+from .interval_display import IntervalDisplay
+from .path_display import PathDisplay
 from .projection_cost import ProjectionCost, projection_cost
 from .selection import SelectionFrequencies, selection_frequencies
 from .spectral import SpectralApproximation, spectral_approximation
+from .spectrum_display import SpectrumDisplay
 from .sufficient import (
     sufficient_by_leverage,
     sufficient_fourier,
@@ -17,11 +21,15 @@ from .sufficient import (
 from .weights_display import WeightsDisplay
 
 __all__ = [
+    "ApproximationDisplay",
     "ApproximationError",
     "Comparison",
+    "IntervalDisplay",
+    "PathDisplay",
     "ProjectionCost",
     "SelectionFrequencies",
     "SpectralApproximation",
+    "SpectrumDisplay",
     "StatisticalDimension",
     "WeightsDisplay",
     "approximation_error",
