@@ -8,10 +8,9 @@ from typing import Any
 import click
 
 from ._data import Watched, assert_exists, open_rows
-from ._numerals import doubtful_columns
 from ._reading import Reading, reads_tables
 from ._screen import bar, explained, facts, print_json
-from ._task import assert_task, detect_task, look_at
+from ._task import settled_task
 
 KERNELS = ("gaussian", "rbf", "laplace", "matern", "arccosine", "nngp", "ntk")
 
@@ -97,7 +96,7 @@ def command(data: Path, target: str, reading: Reading, **options: Any) -> None:
     assert_exists(data)
     kernel, budget = _kernel(options), _budget(options["memory"])
     stream = open_rows(data, target, reading, options["drop"])
-    task, why = _task(stream, options["task"], reading["decimal"])
+    task, why = settled_task(stream, options["task"], reading["decimal"])
     maker = KernelClassifier if task == "classification" else KernelRegressor
     model = maker(
         kernel,
@@ -122,21 +121,6 @@ def command(data: Path, target: str, reading: Reading, **options: Any) -> None:
     else:
         size = path.stat().st_size
         click.echo(f"Saved to {path} ({size / 1e3:,.0f} kB). Next: mercer predict {path} DATA")
-
-
-def _task(stream: Any, task: str, decimal: str) -> tuple[str, str]:
-    """Return the task and why, and tell of columns that were perhaps not read as meant."""
-    look = look_at(stream, decimal)
-    why = "as --task says"
-    if task == "auto":
-        task, why = detect_task(look)
-    else:
-        assert_task(look, task)
-    block, _ = next(iter(stream.tables()))
-    for doubt in doubtful_columns(block, decimal):
-        note = doubt.told("which are taken for categories")
-        click.echo(f"Note: {note.for_command_line()}", err=True)
-    return task, why
 
 
 def _learn(model: Any, stream: Any, checkpoint: Path | None) -> None:

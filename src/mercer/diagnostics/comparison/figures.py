@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +16,10 @@ from .records import Comparison, Trial
 
 #: Of a figure, in inches: as wide as a phone at 72 dots an inch, so that its text can be read there.
 SIZE = (4.9, 3.7)
+#: How lines with intervals are drawn.
+LINE: dict[str, Any] = {"markersize": 5, "lw": 1.6, "elinewidth": 1, "capsize": 2}
+#: The grey of what is neither a method nor text.
+NEUTRAL = "#7d8590"
 #: Points of a scatter plot, and columns of bars, at most.
 POINTS, BARS = 600, 15
 #: Classes of a table of confusions, at most.
@@ -118,14 +122,16 @@ def _errors(comparison: Comparison, look: dict[str, Look]) -> Iterator[Figure]:
         if name == "dimension" and not sized:
             continue
 
-        def draw(ax: Any, label: str = label, number: Any = number) -> None:
+        def draw(ax: Any, name: str = name, label: str = label, number: Any = number) -> None:
             for method in comparison.methods:
                 trials = [trial for trial in comparison.trials if trial.method == method]
                 if trials:
                     with marked(ax, comparison.methods.index(method)):
                         _draw_method(ax, method, trials, number, look[method])
-            ax.set(xscale="log", xlabel=label, ylabel=_error_label(comparison))
+            ax.set(xscale="log", xlabel=label, ylabel=f"{comparison.error_name} (test rows)")
             ax.set_ylim(bottom=0)
+            if name == "dimension":
+                _tick_sizes(ax, comparison.trials)
 
         caption = (
             f"{comparison.error_name} on {comparison.n_test:,} test rows against {label}; bars are "
@@ -133,13 +139,28 @@ def _errors(comparison: Comparison, look: dict[str, Look]) -> Iterator[Figure]:
         )
         if name == "dimension":
             caption += ", horizontal lines methods without a number of features"
-        yield Figure(
-            f"error_by_{name}", "error", heading, f"Error by {heading}", caption + ".", draw
-        )
+        caption += "." + _sampled(comparison)
+        yield Figure(f"error_by_{name}", "error", heading, f"Error by {heading}", caption, draw)
 
 
-def _error_label(comparison: Comparison) -> str:
-    return f"{comparison.error_name} (test rows)"
+def _tick_sizes(ax: Any, trials: Sequence[Trial]) -> None:
+    """Put a tick at each number of features, with a label where there is room."""
+    sizes = sorted({trial.n_components for trial in trials if trial.n_components})
+    labels, last = [], 0.0
+    for size in sizes:
+        roomy = size >= 1.6 * last
+        labels.append(f"{size:,}" if roomy else "")
+        last = size if roomy else last
+    ax.set_xticks(sizes, labels)
+    ax.minorticks_off()
+
+
+def _sampled(comparison: Comparison) -> str:
+    """Return a sentence on methods that learn from fewer rows than the others."""
+    few = {t.method: t.n_train for t in comparison.trials if t.n_train < comparison.n_train}
+    if not few:
+        return ""
+    return f" {' and '.join(few)} learn from {max(few.values()):,} rows only."
 
 
 def _draw_method(ax: Any, method: str, trials: list[Trial], number: Any, look: Look) -> None:
@@ -159,10 +180,7 @@ def _draw_method(ax: Any, method: str, trials: list[Trial], number: Any, look: L
         yerr=reach,
         marker=look.marker,
         ls=look.line,
-        markersize=5,
-        lw=1.6,
-        elinewidth=1,
-        capsize=2,
+        **LINE,
         **style,
     )
 
@@ -193,20 +211,19 @@ def _kernels(comparison: Comparison, look: dict[str, Look]) -> Iterator[Figure]:
             for method in comparison.methods:
                 own = [t for t in known if t.method == method and t.n_components]
                 if own:
-                    xs, values = zip(*[(t.n_components, t.kernel_error) for t in own], strict=True)
                     with marked(ax, comparison.methods.index(method)):
-                        style = {"color": look[method].colour, "marker": look[method].marker}
-                        ax.plot(xs, values, ls=look[method].line, label=method, **style)
+                        _draw_kernel_errors(ax, own, look[method])
             ax.set(xscale="log", yscale="log", xlabel="number of features")
             ax.set_ylabel("relative kernel error")
+            _tick_sizes(ax, known)
 
         yield Figure(
             "kernel_error",
             "kernel",
             "kernel error",
             "Kernel error by number of features",
-            "Relative Frobenius distance between the kernel matrix and that of the features. A "
-            "small one need not mean a small test error.",
+            "Relative Frobenius distance between the kernel matrix and that of the features, with "
+            "95 % intervals. A small one need not mean a small test error.",
             draw_error,
         )
     if not comparison.spectra:
@@ -252,6 +269,25 @@ def _kernels(comparison: Comparison, look: dict[str, Look]) -> Iterator[Figure]:
         "Degrees of freedom of ridge regression with the exact kernel: fewer features than these "
         f"cannot do the same. Of {rows:,} rows, so at most {rows:,}.",
         draw_dimensions,
+    )
+
+
+def _draw_kernel_errors(ax: Any, trials: list[Trial], look: Look) -> None:
+    values = np.asarray([trial.kernel_error for trial in trials], dtype=float)
+    # Where all rows were compared there is no interval.
+    ends = [
+        [trial.kernel_error if end is None else end for end in (trial.kernel_low, trial.kernel_high)]
+        for trial in trials
+    ]
+    ax.errorbar(
+        [trial.n_components for trial in trials],
+        values,
+        yerr=np.abs(np.asarray(ends, dtype=float) - values[:, None]).T,
+        color=look.colour,
+        marker=look.marker,
+        ls=look.line,
+        label=trials[0].method,
+        **LINE,
     )
 
 
@@ -351,7 +387,3 @@ def _weights(comparison: Comparison, look: dict[str, Look]) -> Iterator[Figure]:
             "how much the prediction changes along a column.",
             draw,
         )
-
-
-#: The grey of what is neither a method nor text.
-NEUTRAL = "#7d8590"

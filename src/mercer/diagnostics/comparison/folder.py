@@ -24,7 +24,7 @@ STYLE: dict[str, Any] = {
 }
 
 
-def write_report(comparison: Comparison, folder: Path, title: str = "Comparison") -> Path:
+def write_report(comparison: Comparison, folder: Path, title: str) -> Path:
     """Write the page, figures and tables of a comparison, and return the path of the page.
 
     Parameters
@@ -33,7 +33,7 @@ def write_report(comparison: Comparison, folder: Path, title: str = "Comparison"
         What was measured.
     folder : Path
         Is made if it does not exist; files of an earlier report in it are replaced.
-    title : str, default="Comparison"
+    title : str
         The heading of the page.
 
     Examples
@@ -44,7 +44,7 @@ def write_report(comparison: Comparison, folder: Path, title: str = "Comparison"
     >>> X = np.random.default_rng(0).standard_normal((200, 2))
     >>> found = mercer.compare(X, X[:, 0], maps=["linear"])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = write_report(found, Path(folder))
+    ...     path = write_report(found, Path(folder), "A comparison")
     ...     sorted(file.name for file in path.parent.iterdir())
     ['figures', 'report.html', 'residuals.csv', 'spectra.csv', 'trials.csv', 'weights.csv']
     """

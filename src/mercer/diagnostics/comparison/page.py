@@ -32,7 +32,7 @@ HEADINGS = (
     "predict",
     "memory",
     "model",
-    "freedom",
+    "degrees of freedom",
     "rows",
 )
 
@@ -79,8 +79,6 @@ def page(comparison: Comparison, figures: Sequence[Figure], title: str) -> str:
         "verdict": escape(verdict(comparison)),
         "links": "".join(f'<a href="#{name}">{escape(text)}</a>' for name, text in links),
         "facts": facts,
-        "legend_hint": "Colours are the same in every figure; the buttons below the table hide "
-        "methods.",
         "headings": "".join(
             f'<th scope="col"><button type="button">{heading}</button></th>' for heading in HEADINGS
         ),
@@ -112,17 +110,16 @@ def verdict(comparison: Comparison) -> str:
         f"({interval(best.low, best.high)})."
     )
     tied = [t for t in comparison.trials if t is not best and comparison.is_tied(t)]
-    if tied:
-        cheapest = min(tied, key=lambda trial: trial.fit_seconds)
-        text += f" The test rows cannot tell it from {len(tied)} other"
-        text += f"{'s' if len(tied) > 1 else ''}"
-        if cheapest.fit_seconds < best.fit_seconds:
-            text += (
-                f", of which {cheapest.label} is the fastest to fit "
-                f"({seconds(cheapest.fit_seconds)} against {seconds(best.fit_seconds)})"
-            )
-        text += "."
-    return text
+    if not tied:
+        return text
+    fastest = min(tied, key=lambda trial: trial.fit_seconds)
+    times = f"({seconds(fastest.fit_seconds)} to fit against {seconds(best.fit_seconds)})"
+    if len(tied) == 1:
+        return f"{text} The test rows cannot tell it from {fastest.label} {times}."
+    return (
+        f"{text} The test rows cannot tell it from {len(tied)} others, of which {fastest.label} is "
+        f"the fastest {times}."
+    )
 
 
 def _part(name: str) -> str:

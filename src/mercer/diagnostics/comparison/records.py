@@ -291,13 +291,15 @@ class Comparison:
             found.append(("note", "interrupted: what was measured until then is here"))
         return found
 
-    def save(self, folder: str | Path) -> Path:
+    def save(self, folder: str | Path, *, title: str = "Comparison") -> Path:
         """Write the report as HTML, its figures as PNG and SVG, and the numbers as CSV.
 
         Parameters
         ----------
         folder : str or Path
             Is made if it does not exist; files of an earlier report in it are replaced.
+        title : str, default="Comparison"
+            The heading of the report.
 
         Returns
         -------
@@ -306,4 +308,4 @@ class Comparison:
         """
         from .folder import write_report
 
-        return write_report(self, Path(folder))
+        return write_report(self, Path(folder), title)

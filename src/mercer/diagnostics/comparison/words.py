@@ -32,9 +32,13 @@ def seconds(value: float) -> str:
     --------
     >>> seconds(0.0123), seconds(1.23), seconds(75.0)
     ('12 ms', '1.2 s', '75 s')
+    >>> seconds(0.0004)
+    '<1 ms'
     """
+    if value < 0.001:
+        return "<1 ms"
     if value < 0.1:
-        return f"{1000 * value:.2g} ms"
+        return f"{1000 * value:.0f} ms"
     return f"{value:.1f} s" if value < 10 else f"{value:.0f} s"
 
 
