@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from .._optional import require
 from ._data import assert_exists, open_rows
 from ._reading import Reading, reads_tables
 from ._screen import explained, facts, print_json
@@ -104,8 +105,6 @@ def command(data: Path, target: str, reading: Reading, **options: Any) -> None:
     except ValueError as error:
         raise click.UsageError(f"--map: {error}") from error
     if out is not None:
-        from .._optional import require
-
         require("matplotlib", "plot", "The report of a comparison")
     assert_exists(data)
     stream = open_rows(data, target, reading, options["drop"])
@@ -188,8 +187,7 @@ def _taken(block: Any, places: Any) -> Any:
 
 def _joined(blocks: list[Any]) -> Any:
     if hasattr(blocks[0], "column_names"):
-        import pyarrow
-
+        pyarrow = require("pyarrow", "tables", "Reading tables")
         return pyarrow.Table.from_batches(blocks).combine_chunks()
     import numpy as np
 

@@ -132,9 +132,7 @@ class ApproximationDisplay:
         Z = features_of(features, rows.chosen)
         exact = to_numpy(found(rows.chosen)).astype(float)
         pairs = _some_pairs(len(exact))
-        display = cls(
-            exact[pairs], (Z @ Z.T)[pairs], errors=[compared(Z, exact, rows)], name=name
-        )
+        display = cls(exact[pairs], (Z @ Z.T)[pairs], errors=[compared(Z, exact, rows)], name=name)
         return display.plot(ax=ax, **kwargs)
 
     def plot(self, *, ax: Any = None, **kwargs: Any) -> ApproximationDisplay:

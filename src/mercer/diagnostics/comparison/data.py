@@ -18,6 +18,9 @@ from ...preprocessing import TableEncoder
 #: Different whole numbers that are still taken for classes.
 MOST_CLASSES = 30
 TASKS = ("auto", "regression", "classification")
+#: How methods see the rows: encoded; with a constant column, which tells kernels of angles how long
+#: a row is; without the soft clipping of outliers, which no linear model can undo.
+ENCODED, WITH_CONSTANT, UNCLIPPED = "encoded", "with a constant column", "unclipped"
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,8 @@ class Data:
         Encoded.
     y_train, y_test : arrays of shape (n_rows,)
         Numbers or labels.
+    linear_train, linear_test : arrays of shape (n_rows, n_columns)
+        Encoded without soft clipping.
     names : tuple of str
         Of the encoded columns.
     task, reason : str
@@ -40,36 +45,39 @@ class Data:
     X_test: Any
     y_train: np.ndarray
     y_test: np.ndarray
+    linear_train: Any
+    linear_test: Any
     names: tuple[str, ...]
     task: str
     reason: str
 
-    def training(self, most: int | None, constant: bool) -> tuple[Any, np.ndarray]:
+    def training(self, most: int | None, view: str) -> tuple[Any, np.ndarray]:
         """Return the first rows to learn from (they are in random order) and their targets.
 
         Parameters
         ----------
         most : int or None
             How many; ``None`` is all.
-        constant : bool
-            Whether to add the constant column.
+        view : {"encoded", "with a constant column", "unclipped"}
+            How the rows are seen.
         """
         rows = slice(0, most)
-        return self._seen(self.X_train[rows], constant), self.y_train[rows]
+        X = self.linear_train if view == UNCLIPPED else self.X_train
+        return self._seen(X[rows], view), self.y_train[rows]
 
-    def testing(self, constant: bool) -> Any:
+    def testing(self, view: str) -> Any:
         """Return the test rows.
 
         Parameters
         ----------
-        constant : bool
-            Whether to add the constant column.
+        view : {"encoded", "with a constant column", "unclipped"}
+            How the rows are seen.
         """
-        return self._seen(self.X_test, constant)
+        return self._seen(self.linear_test if view == UNCLIPPED else self.X_test, view)
 
-    def _seen(self, X: Any, constant: bool) -> Any:
+    def _seen(self, X: Any, view: str) -> Any:
         """Return rows, with a constant column as long as a row is on average if asked for."""
-        if not constant or is_sparse(X):
+        if view != WITH_CONSTANT or is_sparse(X):
             return X
         length = float(np.sqrt(np.mean(np.sum(np.square(self.X_train[:4096]), axis=1))))
         return np.column_stack([X, np.full(len(X), length or 1.0, dtype=X.dtype)])
@@ -123,6 +131,7 @@ def prepared(X: Any, y: Any, task: str, test_size: float, max_rows: int, seed: i
         X, checked, train_size=n_used - n_test, test_size=n_test, random_state=split_seed
     )
     encoder = TableEncoder().fit(X_train)
+    linear = encoder.rescaled(limit=None)
     names = tuple(str(name) for name in encoder.get_feature_names_out())
     if n_used < n_rows:
         reason += f"; {n_used:,} of {n_rows:,} rows were drawn"
@@ -131,6 +140,8 @@ def prepared(X: Any, y: Any, task: str, test_size: float, max_rows: int, seed: i
         encoder.transform(X_test),
         np.asarray(y_train),
         np.asarray(y_test),
+        linear.transform(X_train),
+        linear.transform(X_test),
         names,
         task,
         reason,

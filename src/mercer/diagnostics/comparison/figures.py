@@ -160,7 +160,7 @@ def _sampled(comparison: Comparison) -> str:
     few = {t.method: t.n_train for t in comparison.trials if t.n_train < comparison.n_train}
     if not few:
         return ""
-    return f" {' and '.join(few)} learn from {max(few.values()):,} rows only."
+    return f" From {max(few.values()):,} rows only learn: {'; '.join(few)}."
 
 
 def _draw_method(ax: Any, method: str, trials: list[Trial], number: Any, look: Look) -> None:
@@ -276,7 +276,10 @@ def _draw_kernel_errors(ax: Any, trials: list[Trial], look: Look) -> None:
     values = np.asarray([trial.kernel_error for trial in trials], dtype=float)
     # Where all rows were compared there is no interval.
     ends = [
-        [trial.kernel_error if end is None else end for end in (trial.kernel_low, trial.kernel_high)]
+        [
+            trial.kernel_error if end is None else end
+            for end in (trial.kernel_low, trial.kernel_high)
+        ]
         for trial in trials
     ]
     ax.errorbar(

@@ -20,6 +20,7 @@ from ...machines import (
     KernelRidgeClassifier,
 )
 from ...machines.report import shortened
+from .data import ENCODED, UNCLIPPED, WITH_CONSTANT
 from .tuning import Tuner, head
 
 
@@ -60,19 +61,19 @@ class Method:
         Whether it has a number of features to vary.
     sampled : bool
         Whether it learns from a sample of the rows only.
-    constant : bool
-        Whether its rows need a constant column, as those of zonal kernels do.
+    view : str
+        How it sees the rows.
     """
 
     label: str
     make: Maker
     sized: bool = False
     sampled: bool = False
-    constant: bool = False
+    view: str = ENCODED
 
 
 def _linear(size: int | None, settings: Settings) -> tuple[Any, str]:
-    return head(None, settings.task), "ridge regression on the columns"
+    return head(None, settings.task), "ridge regression on the columns, outliers as they are"
 
 
 def _boosting(size: int | None, settings: Settings) -> tuple[Any, str]:
@@ -130,15 +131,15 @@ def _of_scikit_learn(name: str) -> Maker:
 
 #: All methods that have a name.
 NAMED: dict[str, Method] = {
-    "linear": Method("linear", _linear),
+    "linear": Method("linear", _linear, view=UNCLIPPED),
     "boosting": Method("gradient boosting", _boosting),
     "exact": Method("exact, Gaussian", _exact, sampled=True),
     "irkm": Method("IRKM", _irkm, sampled=True),
     "gaussian": Method("Fourier, Gaussian", _of_kernel("gaussian", RandomFourier), sized=True),
     "laplace": Method("Fourier, Laplace", _of_kernel("laplace", RandomFourier), sized=True),
     "matern": Method("Fourier, Matérn", _of_kernel("matern", RandomFourier), sized=True),
-    "ntk": Method("NTK", _zonal(NTKFeatures), sized=True, constant=True),
-    "arccosine": Method("arc-cosine", _zonal(ArcCosineFeatures), sized=True, constant=True),
+    "ntk": Method("NTK", _zonal(NTKFeatures), sized=True, view=WITH_CONSTANT),
+    "arccosine": Method("arc-cosine", _zonal(ArcCosineFeatures), sized=True, view=WITH_CONSTANT),
     "nystrom": Method("Nyström, Gaussian", _of_kernel("gaussian", NystromFeatures), sized=True),
     "sklearn-rbf": Method("RBFSampler (sklearn)", _of_scikit_learn("RBFSampler"), sized=True),
     "sklearn-nystroem": Method("Nystroem (sklearn)", _of_scikit_learn("Nystroem"), sized=True),

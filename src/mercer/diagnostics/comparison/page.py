@@ -175,7 +175,9 @@ def _notes(comparison: Comparison) -> str:
     if not found:
         return ""
     items = "".join(f"<li>{escape(text)}</li>" for text in found)
-    return f'<details class="notes"><summary>Notes ({len(found)})</summary><ul>{items}</ul></details>'
+    return (
+        f'<details class="notes"><summary>Notes ({len(found)})</summary><ul>{items}</ul></details>'
+    )
 
 
 def _section(name: str, figures: Sequence[Figure]) -> str:
@@ -183,7 +185,9 @@ def _section(name: str, figures: Sequence[Figure]) -> str:
     heading, what = SECTIONS[name]
     choice = ""
     if len(figures) > 1:
-        options = [(figure.name, figure.choice) for figure in figures] + [("all", "all")]
+        options = [(f"figure-{figure.name}", figure.choice) for figure in figures] + [
+            ("all", "all")
+        ]
         radios = "".join(
             f'<label><input type="radio" name="{name}-choice" value="{value}"'
             f"{' checked' if number == len(options) - 1 else ''}>{escape(text)}</label>"
@@ -191,7 +195,7 @@ def _section(name: str, figures: Sequence[Figure]) -> str:
         )
         choice = f'<fieldset data-group="{name}" hidden><legend>{what}</legend>{radios}</fieldset>'
     drawn = "\n".join(
-        f'<figure id="{figure.name}" data-group="{name}"><h3>{escape(figure.title)}</h3>'
+        f'<figure id="figure-{figure.name}" data-group="{name}"><h3>{escape(figure.title)}</h3>'
         f"{inline_svg(figure, f'{figure.name}-caption')}"
         f'<figcaption id="{figure.name}-caption">{escape(figure.caption)}</figcaption></figure>'
         for figure in figures

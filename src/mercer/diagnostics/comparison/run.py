@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -44,7 +45,8 @@ def compare(
     """Compare feature maps and kernels with each other, and with what they must beat.
 
     Every method learns from the same rows (the exact kernel and IRKM from some of them), which
-    are encoded by a :class:`TableEncoder`, and is tested on the same others. On features a
+    are encoded by a :class:`TableEncoder` (for the linear model without its soft clipping of
+    outliers), and is tested on the same others. On features a
     :class:`FeatureRidge` learns, or its classifier, whoever wrote the map. The lengthscale of
     each kernel is chosen once, on a sample of the training rows, and all of its maps share it.
 
@@ -108,6 +110,7 @@ def compare(
     tuner = Tuner(data.X_train, data.y_train, data.task, seed)
     work = _Work(data, Settings(data.task, tuner, seed), most_rows, start + limit)
     # Small ones first: if time runs out, all methods have got equally far.
+    plan: list[tuple[Method, int | None]]
     plan = [(method, None) for method in methods if not method.sized]
     plan += [(method, size) for size in sizes for method in methods if method.sized]
     interrupted = False
@@ -172,9 +175,10 @@ class _Work:
                 self.warm.add(method.label)
                 warm_up(method, size, self.data, self.settings)
             outcome = run_trial(method, size, self.data, self.settings, self.most_rows)
-        except (ValueError, TypeError, MemoryError, ArithmeticError, np.linalg.LinAlgError) as error:
-            # One method that cannot learn from these rows must not cost the others.
-            reason = " ".join(str(error).split()) or type(error).__name__
+        except Exception as error:
+            # Whatever a method of others raises, it must not cost what the rest has measured.
+            text = " ".join(str(error).split())
+            reason = f"{type(error).__name__}: {text}" if text else type(error).__name__
             self.skipped.append(Skipped(method.label, size, reason))
             return
         self.trials.append(outcome.trial)
@@ -198,7 +202,7 @@ class _Work:
         # What learns its kernel has one of its own, which compares with no other.
         if kernel is None or name in self.spectra or hasattr(outcome.model, "feature_importances_"):
             return
-        rows = self.data.training(SPECTRUM_ROWS, method.constant)[0]
+        rows = self.data.training(SPECTRUM_ROWS, method.view)[0]
         self.spectra[str(name)] = Spectrum(str(name), method.label, spectrum_of(kernel, rows))
 
     def _note_weights(self, method: Method, outcome: Outcome) -> None:
@@ -249,6 +253,10 @@ def _positive(name: str, value: Any, least: int = 1) -> int:
 def _checked_limit(time_limit: Any) -> float:
     if time_limit is None:
         return np.inf
-    if isinstance(time_limit, bool) or not isinstance(time_limit, Real) or not time_limit > 0:
+    if isinstance(time_limit, bool) or not isinstance(time_limit, Real):
+        limit = math.nan
+    else:
+        limit = float(time_limit)
+    if not limit > 0:
         raise ValueError(f"time_limit must be a positive number of seconds, got {time_limit!r}.")
-    return float(time_limit)
+    return limit

@@ -65,7 +65,7 @@ def warm_up(method: Method, size: int | None, data: Data, settings: Settings) ->
     settings : Settings
         How estimators are made.
     """
-    X, y = data.training(WARM_ROWS, method.constant)
+    X, y = data.training(WARM_ROWS, method.view)
     model, _ = method.make(size, settings)
     # What is wrong with it, the trial itself will tell.
     with warnings.catch_warnings(), suppress(Exception):
@@ -102,8 +102,8 @@ def run_trial(
     >>> run_trial(NAMED["linear"], None, data, settings, 100).trial.error < 0.1
     True
     """
-    X, y = data.training(most_rows if method.sampled else None, method.constant)
-    X_test = data.testing(method.constant)
+    X, y = data.training(most_rows if method.sampled else None, method.view)
+    X_test = data.testing(method.view)
     model, about = method.make(size, settings)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
@@ -225,4 +225,3 @@ def _of_solution(model: Any, name: str) -> float | None:
 def _told(caught: list[warnings.WarningMessage]) -> tuple[str, ...]:
     """Return the warnings of a fit, each once."""
     return tuple(dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught))
-
