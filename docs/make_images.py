@@ -41,6 +41,8 @@ EXAMPLES = {
     "front_door": "30_machines/plot_front_door.py",
     "feature_learning": "30_machines/plot_feature_learning.py",
     "measures": "40_diagnostics/plot_measures.py",
+    "comparison": "40_diagnostics/plot_comparison.py",
+    "displays": "40_diagnostics/plot_displays.py",
 }
 
 #: Bands of the architecture from the top: their height, and folders with what they hold.

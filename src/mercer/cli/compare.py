@@ -1,4 +1,4 @@
-"""``mercer compare``: feature maps and kernels side by side on a table, with what they must beat."""
+"""``mercer compare``: maps and kernels side by side on a table, with what they must beat."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def _print(found: Any) -> None:
     for heading in ("dim", *headings):
         table.add_column(heading, justify="right", no_wrap=True)
     for trial in found.trials:
-        half = three((trial.high - trial.low) / 2)
+        half = f"{(trial.high - trial.low) / 2:.2g}"
         tied = "*" if found.is_tied(trial) else " "
         table.add_row(
             Text(trial.method),

@@ -6,7 +6,6 @@ from sklearn.dummy import DummyRegressor
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.preprocessing import StandardScaler
 
-import mercer
 from mercer import Gaussian, Matern, RandomFourier
 from mercer.diagnostics.comparison.methods import DEFAULT, NAMED, Settings, methods_of
 from mercer.diagnostics.comparison.tuning import Tuner
@@ -87,4 +86,11 @@ def test_the_lengthscale_follows_the_target():
     smooth = Tuner(X, X[:, 0] + 0.1 * X[:, 1] ** 2, "regression", 0).kernel("gaussian")[0]
     rough = Tuner(X, np.sin(5 * X[:, 0]), "regression", 0).kernel("gaussian")[0]
     assert rough.lengthscale < smooth.lengthscale
-    assert isinstance(mercer.Gaussian(), type(rough))
+
+
+def test_lengthscales_beyond_the_usual_ones_are_found():
+    X = np.random.default_rng(0).uniform(0, 1, (800, 1))
+    kernel, why = Tuner(X, np.sin(60 * X[:, 0]), "regression", 0).kernel("gaussian")
+    median = Gaussian("median").fitted_to(X).lengthscale
+    assert kernel.lengthscale < 0.25 * median
+    assert "best of 4 " not in why

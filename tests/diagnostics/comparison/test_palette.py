@@ -2,6 +2,7 @@
 
 import pytest
 
+from mercer.diagnostics.comparison.methods import DEFAULT, NAMED
 from mercer.diagnostics.comparison.palette import COLOURS, looks
 
 
@@ -24,3 +25,13 @@ def test_every_method_has_a_look_of_its_own():
     assert list(found) == names
     assert len(set(found.values())) == 30
     assert len({look.colour for look in list(found.values())[:10]}) == 10
+
+
+def test_named_methods_look_the_same_in_every_comparison():
+    labels = [NAMED[name].label for name in DEFAULT]
+    everything = looks(labels)
+    assert len({look.colour for look in everything.values()}) == len(COLOURS)
+    some = looks(["mine", labels[5], "yours", labels[0]])
+    assert some[labels[5]] == everything[labels[5]]
+    assert some[labels[0]] == everything[labels[0]]
+    assert len({look.colour for look in some.values()}) == 4

@@ -14,7 +14,7 @@ from ..spectrum_display import FLOOR, dimensions, ridge_grid
 from .palette import Look, looks
 from .records import Comparison, Trial
 
-#: Of a figure, in inches: as wide as a phone at 72 dots an inch, so that its text can be read there.
+#: Of a figure, in inches: at 72 dots an inch as wide as a phone, where its text is then legible.
 SIZE = (4.9, 3.7)
 #: How lines with intervals are drawn.
 LINE: dict[str, Any] = {"markersize": 5, "lw": 1.6, "elinewidth": 1, "capsize": 2}

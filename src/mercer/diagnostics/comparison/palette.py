@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
+
+from .methods import DEFAULT, NAMED
 
 #: Colours with a contrast of 3 to white and to near black; neighbours differ in hue and lightness.
 COLOURS = (
@@ -44,20 +47,26 @@ class Look:
 def looks(methods: Sequence[str]) -> dict[str, Look]:
     """Return a look for each method.
 
-    Beyond ten methods colours repeat, with other markers and lines.
+    Methods with a name of their own look the same in every comparison; others take what is
+    left. Beyond ten methods colours repeat, with other markers and lines.
 
     Parameters
     ----------
     methods : sequence of str
-        In the order of their colours.
+        Their labels.
 
     Examples
     --------
-    >>> looks(["linear", "NTK"])["linear"].colour
-    '#7d8590'
+    >>> looks(["linear", "mine"])["linear"].colour == looks(["NTK", "linear"])["linear"].colour
+    True
     """
+    known = [label for label in _reserved() if label in methods]
+    numbers = {label: _reserved().index(label) for label in known}
+    taken = set(numbers.values())
+    free = (number for number in count() if number not in taken)
     found = {}
-    for number, method in enumerate(methods):
+    for method in methods:
+        number = numbers[method] if method in numbers else next(free)
         around = number // len(COLOURS)
         found[method] = Look(
             COLOURS[number % len(COLOURS)],
@@ -65,3 +74,9 @@ def looks(methods: Sequence[str]) -> dict[str, Look]:
             LINES[around % len(LINES)],
         )
     return found
+
+
+def _reserved() -> list[str]:
+    """Return the labels of named methods, those of the default first."""
+    names = [*DEFAULT, *(name for name in NAMED if name not in DEFAULT)]
+    return [NAMED[name].label for name in names]
