@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +122,7 @@ def command(data: Path, target: str, reading: Reading, **options: Any) -> None:
         time_limit=options["time_limit"],
         random_state=options["seed"],
     )
+    found = replace(found, task_reason=f"{why}{drawn}")
     path = None
     if out is not None:
         path = found.save(out, title=f"{data.name}: {target}")
@@ -128,7 +130,7 @@ def command(data: Path, target: str, reading: Reading, **options: Any) -> None:
         print_json(
             {
                 "task": found.task,
-                "task_reason": why,
+                "task_reason": found.task_reason,
                 "n_train": found.n_train,
                 "n_test": found.n_test,
                 "interrupted": found.interrupted,
@@ -138,8 +140,7 @@ def command(data: Path, target: str, reading: Reading, **options: Any) -> None:
             }
         )
         return
-    told = dict(found.facts()) | {"task": f"{found.task} of {target!r}: {why}{drawn}"}
-    facts(list(told.items()))
+    facts(found.facts())
     _print(found)
     if path is None:
         click.echo("No report was written: give --out FOLDER for pictures.")

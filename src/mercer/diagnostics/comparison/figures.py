@@ -134,13 +134,17 @@ def _errors(comparison: Comparison, look: dict[str, Look]) -> Iterator[Figure]:
                 _tick_sizes(ax, comparison.trials)
 
         caption = (
-            f"{comparison.error_name} on {comparison.n_test:,} test rows against {label}; bars are "
-            "95 % intervals"
+            f"{_capital(comparison.error_name)} on {comparison.n_test:,} test rows against "
+            f"{label}; bars are 95 % intervals"
         )
         if name == "dimension":
             caption += ", horizontal lines methods without a number of features"
         caption += "." + _sampled(comparison)
         yield Figure(f"error_by_{name}", "error", heading, f"Error by {heading}", caption, draw)
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _tick_sizes(ax: Any, trials: Sequence[Trial]) -> None:
@@ -347,11 +351,12 @@ def _residuals(comparison: Comparison, look: dict[str, Look]) -> Iterator[Figure
         )
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
         ax.imshow(shares, cmap="viridis", vmin=0, vmax=1)
+        size = 10 if len(classes) <= 5 else 7
         for (row, column), share in np.ndenumerate(shares):
             if len(classes) <= 10 and share > 0:
                 ink = "black" if share > 0.55 else "white"
                 text = f"{share:.0%}".replace("0%", "<1%") if share < 0.005 else f"{share:.0%}"
-                ax.text(column, row, text, ha="center", va="center", color=ink, fontsize=7)
+                ax.text(column, row, text, ha="center", va="center", color=ink, fontsize=size)
         names = [str(label) for label in classes]
         ax.set_xticks(range(len(names)), names, rotation=90 if max(map(len, names)) > 3 else 0)
         ax.set_yticks(range(len(names)), names)
