@@ -27,3 +27,13 @@ def classification(rows):
     X, y = rows
     labels = np.where(y > 0, "<b>yes</b>", "no & never")
     return mercer.compare(X, labels, maps={"<i>line</i>": "linear", "rbf": "sklearn-rbf"}, dims=32)
+
+
+@pytest.fixture(scope="session")
+def pages(regression, classification, tmp_path_factory):
+    """Return the pages of both, written with a title that is no HTML."""
+    folder = tmp_path_factory.mktemp("reports")
+    found = {"regression": regression, "classification": classification}
+    return {
+        name: each.save(folder / name, title="A <title> & more") for name, each in found.items()
+    }

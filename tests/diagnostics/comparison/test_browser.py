@@ -59,9 +59,9 @@ document.body.append(result);
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed (apt install chromium)")
-def test_the_page_works_in_a_browser_at_phone_width(regression, tmp_path):
-    path = regression.save(tmp_path)
-    text = path.read_text(encoding="utf-8")
+def test_the_page_works_in_a_browser_at_phone_width(regression, pages, tmp_path):
+    text = pages["regression"].read_text(encoding="utf-8")
+    path = tmp_path / "report.html"
     path.write_text(text.replace("</body>", f"<script>{EXERCISE}</script></body>"), "utf-8")
     command = [
         *(BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr"),

@@ -42,9 +42,9 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module", params=["regression", "classification"])
-def report(request, tmp_path_factory):
+def report(request, pages):
     found = request.getfixturevalue(request.param)
-    path = found.save(tmp_path_factory.mktemp(request.param) / "new", title="A <title> & more")
+    path = pages[request.param]
     return found, path, Page(path.read_text(encoding="utf-8"))
 
 
