@@ -4,6 +4,12 @@ import numpy as np
 import pytest
 
 import mercer
+from mercer.diagnostics.comparison.figures import figures_of
+from mercer.diagnostics.comparison.methods import NAMED
+from mercer.diagnostics.comparison.page import page
+
+#: A heading that is no HTML.
+TITLE = "A <title> & more"
 
 
 @pytest.fixture(scope="session")
@@ -17,7 +23,10 @@ def rows():
 @pytest.fixture(scope="session")
 def regression(rows):
     """Return a comparison on numbers."""
-    maps = ["linear", "exact", "irkm", "gaussian", "ntk", "sklearn-nystroem"]
+    names = ["linear", "exact", "irkm", "gaussian", "ntk", "sklearn-nystroem"]
+    maps = {NAMED[name].label: name for name in names}
+    # The default iterates for seconds.
+    maps["IRKM"] = mercer.IRKMRegressor(n_iterations=2, random_state=0)
     return mercer.compare(*rows, maps=maps, dims=[16, 64], exact_rows=150)
 
 
@@ -30,10 +39,15 @@ def classification(rows):
 
 
 @pytest.fixture(scope="session")
-def pages(regression, classification, tmp_path_factory):
-    """Return the pages of both, written with a title that is no HTML."""
-    folder = tmp_path_factory.mktemp("reports")
-    found = {"regression": regression, "classification": classification}
+def saved(regression, tmp_path_factory):
+    """Return the page of the comparison on numbers, with all files beside it."""
+    return regression.save(tmp_path_factory.mktemp("report") / "new", title=TITLE)
+
+
+@pytest.fixture(scope="session")
+def pages(saved, classification):
+    """Return the text of both pages."""
     return {
-        name: each.save(folder / name, title="A <title> & more") for name, each in found.items()
+        "regression": saved.read_text(encoding="utf-8"),
+        "classification": page(classification, figures_of(classification), TITLE),
     }

@@ -60,7 +60,7 @@ document.body.append(result);
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed (apt install chromium)")
 def test_the_page_works_in_a_browser_at_phone_width(regression, pages, tmp_path):
-    text = pages["regression"].read_text(encoding="utf-8")
+    text = pages["regression"]
     path = tmp_path / "report.html"
     path.write_text(text.replace("</body>", f"<script>{EXERCISE}</script></body>"), "utf-8")
     command = [

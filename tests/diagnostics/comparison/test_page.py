@@ -44,13 +44,12 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module", params=["regression", "classification"])
 def report(request, pages):
     found = request.getfixturevalue(request.param)
-    path = pages[request.param]
-    return found, path, Page(path.read_text(encoding="utf-8"))
+    text = pages[request.param]
+    return found, text, Page(text)
 
 
 def test_the_page_needs_no_network(report):
-    _, path, page = report
-    text = path.read_text(encoding="utf-8")
+    _, text, page = report
     assert "http:" not in text
     assert "https:" not in text
     for _, attributes in page.elements:
@@ -108,29 +107,27 @@ def test_the_table_has_a_line_for_each_trial(report):
 
 
 def test_ink_comes_from_the_page(report):
-    _, path, _ = report
-    text = path.read_text(encoding="utf-8")
+    _, text, _ = report
     body = text[text.index("<main") :]
     assert "currentColor" in body
     assert "#010203" not in body
     assert "stroke: #000000" not in body.lower()
 
 
-def test_figures_are_files_too(report):
-    found, path, _ = report
-    for figure in figures_of(found):
-        picture = path.parent / "figures" / f"{figure.name}.png"
+def test_figures_are_files_too(regression, saved):
+    for figure in figures_of(regression):
+        picture = saved.parent / "figures" / f"{figure.name}.png"
         assert picture.read_bytes().startswith(b"\x89PNG")
         assert "<svg" in picture.with_suffix(".svg").read_text(encoding="utf-8")
 
 
-def test_tables_hold_the_numbers(report):
-    found, path, _ = report
-    with (path.parent / "trials.csv").open(encoding="utf-8", newline="") as file:
+def test_tables_hold_the_numbers(regression, saved):
+    found = regression
+    with (saved.parent / "trials.csv").open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
     assert [float(line["error"]) for line in lines] == [t.error for t in found.trials]
     assert [line["method"] for line in lines] == [t.method for t in found.trials]
-    with (path.parent / "residuals.csv").open(encoding="utf-8", newline="") as file:
+    with (saved.parent / "residuals.csv").open(encoding="utf-8", newline="") as file:
         residuals = list(csv.DictReader(file))
     assert [line["true"] for line in residuals] == [str(value) for value in found.truth.tolist()]
     assert residuals[0][found.best.label] == str(found.best.predicted.tolist()[0])

@@ -40,7 +40,7 @@ def test_errors_are_those_of_the_test_rows(regression):
 def test_trials_run_the_small_ones_first(regression):
     sizes = [trial.n_components for trial in regression.trials]
     assert sizes == [None, None, None, 16, 16, 16, 64, 64, 64]
-    assert [trial.n_train for trial in regression.trials[:4]] == [320, 150, 150, 320]
+    assert [trial.n_train for trial in regression.trials[:4]] == [320, 150, 320, 320]
 
 
 def test_the_kernel_error_falls_and_is_known_for_features_only(regression):

@@ -27,7 +27,7 @@ from .methods import Method, Settings
 from .records import Trial
 
 #: Rows of a first fit that is not measured: it compiles, and loads libraries.
-WARM_ROWS = 256
+WARM_ROWS = 64
 #: Rows on which features are compared with their kernel.
 KERNEL_ROWS = 500
 
