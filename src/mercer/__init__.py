@@ -19,6 +19,7 @@ _NAMES = {
     "engine.config": ("config", "set_config"),
     "features": (
         "ArcCosineFeatures",
+        "CNTKSketch",
         "DotProductSketch",
         "FeatureMap",
         "GegenbauerFeatures",
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
     from .engine.config import config, set_config
     from .features import (
         ArcCosineFeatures,
+        CNTKSketch,
         DotProductSketch,
         FeatureMap,
         GegenbauerFeatures,

@@ -2,6 +2,7 @@
 
 from .arccosine import ArcCosineFeatures
 from .base import FeatureMap
+from .cntk import CNTKSketch
 from .fourier import RandomFourier
 from .ntk import GradientFeatures, NNGPFeatures, NTKFeatures, TensorNTKFeatures
 from .nystrom import NystromFeatures
@@ -12,6 +13,7 @@ from .zonal import GegenbauerFeatures
 
 __all__ = [
     "ArcCosineFeatures",
+    "CNTKSketch",
     "DotProductSketch",
     "FeatureMap",
     "GegenbauerFeatures",

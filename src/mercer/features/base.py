@@ -116,7 +116,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         with unchanged_on_error(self):
             self._seen = None
-            self._fit_rows(check_rows(X, owner=self, reset=True), check=True)
+            rows, kernel = self._kernel().as_rows(X)
+            self._fit_rows(check_rows(rows, owner=self, reset=True), kernel, check=True)
         # The summary holds rows of the data, which must not be stored in a pickle.
         self._seen = RowsSeen()
         return self
@@ -137,7 +138,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self._seen = None
         self.n_features_in_ = int(X.shape[1])
         self.__dict__.pop("feature_names_in_", None)
-        self._fit_rows(X, check=False)
+        self._fit_rows(X, self._kernel(), check=False)
         self._seen = RowsSeen()
         return self
 
@@ -156,7 +157,9 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self : FeatureMap
         """
         with unchanged_on_error(self):
-            self._fit_rows(check_rows(X, owner=self, reset=self._seen is None), check=True)
+            rows, kernel = self._kernel().as_rows(X)
+            rows = check_rows(rows, owner=self, reset=self._seen is None)
+            self._fit_rows(rows, kernel, check=True)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -174,7 +177,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             of 8 bits, float64 for all else. ``Z @ Z.T`` approximates ``kernel_(X)``.
         """
         check_is_fitted(self)
-        return self.transform_checked(check_rows(X, owner=self))
+        return self.transform_checked(check_rows(self.kernel_.as_rows(X)[0], owner=self))
 
     def transform_checked(self, X: Any, as_floats: bool = False) -> Any:
         """Return the features of rows that are checked already, whatever ``set_output`` says.
@@ -256,9 +259,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _looks_at(self, kernel: Kernel) -> bool:
         return isinstance(self, LearnsFromRows) and self.looks_at_rows(kernel)
 
-    def _fit_rows(self, X: Any, check: bool) -> None:
+    def _fit_rows(self, X: Any, kernel: Kernel, check: bool) -> None:
         """Learn from the rows, and draw; ``check`` rows that do not matter, too."""
-        kernel = self._kernel()
         looks = self._looks_at(kernel)
         if self._seen is None:
             self.seed_ = seed_of(self.get_params(deep=False).get("random_state", 0))
