@@ -15,6 +15,7 @@ import scipy.sparse
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
+    OneToOneFeatureMixin,
     TransformerMixin,
     _fit_context,
 )
@@ -45,6 +46,7 @@ __all__ = [
     "ClassNamePrefixFeaturesOutMixin",
     "HasMethods",
     "Interval",
+    "OneToOneFeatureMixin",
     "Options",
     "StrOptions",
     "TransformerMixin",

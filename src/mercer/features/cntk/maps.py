@@ -22,6 +22,8 @@ from .sketch_layers import SketchLayers
 
 #: Columns of Ψ in the last layer, as a share of all.
 RELU_SHARE = 0.5
+#: The most columns of each kind that inner layers have unless more are asked for.
+WIDEST = 2048
 
 
 @storable
@@ -57,7 +59,7 @@ class CNTKSketch(FeatureMap):
         the smaller error at equal dimension.
     width : int or None, default=None
         Columns of Ψ and of the rest in the layers before the last one; ``None`` means half of
-        ``n_components``.
+        ``n_components``, at most 2,048.
     image_shape : tuple of int, default=None
         The (height, width, channels) of images, or (length, channels) of signals, that rows
         hold. ``None`` reads it off batches of 4 or 3 dimensions.
@@ -156,15 +158,13 @@ class CNTKSketch(FeatureMap):
             layers = RandomLayers(stream, network, widths, single)
         else:
             layers = SketchLayers(stream, network, widths, single, self.degree)
-        traits = MapTraits(
-            unbiased=self.depth == 1 and method == "random", scratch=layers.scratch
-        )
+        traits = MapTraits(unbiased=self.depth == 1 and method == "random", scratch=layers.scratch)
         return {"method_": method, "layers_": layers, "traits_": traits}
 
     def _widths(self, method: str) -> list[Widths]:
         """Return the columns of every layer."""
         m = self.n_components
-        width = max(2, m // 2) if self.width is None else self.width
+        width = min(max(2, m // 2), WIDEST) if self.width is None else self.width
         inner = Widths(width, _fast(width) if method == "sketch" else width)
         if not self.train_readout:
             last = Widths(0, m)

@@ -19,11 +19,12 @@ class RandomLayers(ConvolutionalLayers):
     r"""Random features of the arc-cosine kernels in every layer.
 
     Ψ are antithetic ReLU features, :math:`\sqrt{2 / r}\,[\mathrm{ReLU}(W^\top s),
-    \mathrm{ReLU}(-W^\top s)]` with orthogonal directions: the linear half of the kernel is exact. The
-    deflated ones of :class:`ArcCosineFeatures` hold most of it in a few columns, of which a sparse
-    sketch and gates would make much noise. In Γ every column of t passes a step function of its own,
-    :math:`\sqrt 2\, \mathrm{Step}(w_j \cdot s)\, t_j`: given s and t, its inner products have
-    the mean :math:`\kappa_0 \langle t, t' \rangle`. Both use the same directions, so that a layer
+    \mathrm{ReLU}(-W^\top s)]` with orthogonal directions: the linear half of the kernel is exact.
+    The deflated ones of :class:`ArcCosineFeatures` hold most of it in a few columns, of which
+    sparse sketches and gates would make much noise. In Γ every column of t passes a step
+    function of its own, :math:`\sqrt 2\, \mathrm{Step}(w_j \cdot s)\, t_j`: given s and t, its
+    inner products have the mean :math:`\kappa_0 \langle t, t' \rangle`. Both use the same
+    directions, so that a layer
     is one matrix product.
 
     Parameters

@@ -15,8 +15,10 @@ def _tapped(
     X, offsets, columns, signs, out, n_positions, height, width, step, size, n_taps,
     POSITIONS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
-    position = tl.program_id(0) * POSITIONS + tl.arange(0, POSITIONS)
-    column = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
+    # Programs for the same positions run together, while what they read is in the cache.
+    groups = tl.cdiv(size, COLUMNS)
+    position = tl.program_id(0) // groups * POSITIONS + tl.arange(0, POSITIONS)
+    column = tl.program_id(0) % groups * COLUMNS + tl.arange(0, COLUMNS)
     inside, known = column < size, position < n_positions
     x, y = position % width, (position // width) % height
     total = tl.zeros((POSITIONS, COLUMNS), dtype=signs.dtype.element_ty)
@@ -57,8 +59,8 @@ def tapped(
     n_taps, size = columns.shape
     images = images.contiguous()
     found = torch.empty((n * height * width, size), dtype=images.dtype, device=images.device)
-    grid = triton.cdiv(found.shape[0], POSITIONS), triton.cdiv(size, COLUMNS)
-    _tapped[grid](
+    n_programs = triton.cdiv(found.shape[0], POSITIONS) * triton.cdiv(size, COLUMNS)
+    _tapped[(n_programs,)](
         *(images, offsets, columns, signs, found, found.shape[0]),
         *(height, width, images.stride(2), size, n_taps),
         POSITIONS=POSITIONS,
