@@ -14,8 +14,8 @@ Work for an image of 1,024 positions at depth 3 with 4,096 features and inner wi
   5 TB/s;
 * memory: layers are written and read once, 30 MB in bfloat16 for w = 1,024: 0.6 s at 3 TB/s.
 
-About 2.5 s in bfloat16 for w = 1,024, and twice that for w = 2,048 or in TF32. The authors' code took
-92.5 s for 4,096 columns on the same card and files, at 66.44 % accuracy, and 194 s for 8,192.
+About 2.5 s in bfloat16 for w = 1,024, and twice that for w = 2,048 or in TF32. The authors' code
+took 92.5 s for 4,096 columns on the same card and files, at 66.44 % accuracy, and 194 s for 8,192.
 """
 
 from __future__ import annotations
@@ -335,8 +335,13 @@ def peak_memory(device: str) -> int:
 @click.option("--width", type=int, help="Columns of inner layers.")
 @click.option("--regularization", type=float, default=0.1, help="Of whitening; 0 is none.")
 @click.option("--block", type=int, default=64, help="Images in flight.")
-@click.option("--cifar", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              envvar="MERCER_CIFAR", required=True, help="The file of images. [env: MERCER_CIFAR]")  # fmt: skip
+@click.option(
+    "--cifar",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    envvar="MERCER_CIFAR",
+    required=True,
+    help="The file of images.  [env: MERCER_CIFAR]",
+)
 @out_option
 def main(
     small: bool,

@@ -35,7 +35,7 @@ _NAMES = {
         "TensorNTKFeatures",
         "TernaryFeatures",
     ),
-    "preprocessing": ("SphericalCoordinates", "TableEncoder"),
+    "preprocessing": ("ImageWhitening", "SphericalCoordinates", "TableEncoder"),
     "io": ("load", "save"),
     "machines": (
         "FeatureRidge",
@@ -43,6 +43,7 @@ _NAMES = {
         "GreedyDesign",
         "IRKMClassifier",
         "IRKMRegressor",
+        "ImageWhitening",
         "KernelClassifier",
         "KernelKMeans",
         "KernelPCA",
@@ -148,7 +149,7 @@ if TYPE_CHECKING:
         RFMClassifier,
         RFMRegressor,
     )
-    from .preprocessing import SphericalCoordinates, TableEncoder
+    from .preprocessing import ImageWhitening, SphericalCoordinates, TableEncoder
 
 
 __all__ = [
@@ -157,6 +158,7 @@ __all__ = [
     "NTK",
     "ArcCosine",
     "ArcCosineFeatures",
+    "CNTKSketch",
     "DotProduct",
     "DotProductSketch",
     "Exponential",
@@ -171,6 +173,7 @@ __all__ = [
     "GreedyDesign",
     "IRKMClassifier",
     "IRKMRegressor",
+    "ImageWhitening",
     "Kernel",
     "KernelClassifier",
     "KernelKMeans",

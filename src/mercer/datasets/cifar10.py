@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +18,6 @@ NAMES = (
     *("airplane", "automobile", "bird", "cat", "deer"),
     *("dog", "frog", "horse", "ship", "truck"),
 )
-KEYS = tuple(f"{part}_{what}" for part in ("train", "test") for what in ("offsets", "labels"))
 
 
 class LabelledImages(NamedTuple):
@@ -112,7 +112,7 @@ def decoded(encoded: bytes, offsets: np.ndarray) -> np.ndarray:
     """
     reader = require("PIL.Image", "images", "Decoding JPEG images")
     images = np.empty((len(offsets) - 1, *SHAPE), dtype=np.uint8)
-    for k, (start, stop) in enumerate(zip(offsets, offsets[1:], strict=False)):
+    for k, (start, stop) in enumerate(pairwise(offsets)):
         with reader.open(io.BytesIO(encoded[start:stop])) as image:
             images[k] = np.asarray(image.convert("RGB"))
     return images

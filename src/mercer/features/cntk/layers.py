@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,7 +87,7 @@ class ConvolutionalLayers(ABC):
         self._network, self._widths, self._single = network, widths, single
         about = network.filter_size, network.n_axes
         self._of_relu, self._of_both = [], []
-        for layer, (before, own) in enumerate(zip(widths, widths[1:], strict=False)):
+        for layer, (before, own) in enumerate(pairwise(widths)):
             branch = stream.child("patches", layer)
             size = self._tangent_columns(own)
             self._of_relu.append(
@@ -104,7 +105,7 @@ class ConvolutionalLayers(ABC):
             2 * network.patch_width + self._held(widths[0]),
             *(
                 before.both + before.relu + own.tangent + self._held(own)
-                for before, own in zip(widths, widths[1:], strict=False)
+                for before, own in pairwise(widths)
             ),
             0,
         )
