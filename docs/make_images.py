@@ -31,6 +31,7 @@ EXAMPLES = {
     "elevation": "10_features/plot_elevation.py",
     "landmarks": "10_features/plot_landmarks.py",
     "near_duplicates": "10_features/plot_near_duplicates.py",
+    "cntk": "20_kernels/plot_cntk.py",
     "kernels_in_sklearn": "20_kernels/plot_kernels_in_sklearn.py",
     "ridge_one_pass": "30_machines/plot_ridge_one_pass.py",
     "exact_kernel": "30_machines/plot_exact_kernel.py",

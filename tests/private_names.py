@@ -14,8 +14,8 @@ from dataclasses import dataclass
 NAMED_TUPLE = {"_asdict", "_field_defaults", "_fields", "_make", "_replace"}
 #: The seam to scikit-learn speaks for its protocol of parameter constraints.
 SCIKIT_LEARN = {"_parameter_constraints", "_validate_params"}
-#: The folder of compiled functions, private to the package and not to its own folder.
-COMPILED = ["ops", "_jit"]
+#: The folders of compiled functions, private to the package and not to their own folder.
+COMPILED = (["ops", "_jit"], ["ops", "_cuda"])
 #: Functions that take an object and the name of an attribute.
 BY_NAME = {"delattr", "getattr", "hasattr", "setattr"}
 
@@ -120,7 +120,7 @@ def _is_intruder(path: list[str], name: str, folder: list[str], inside: bool) ->
     if not inside:
         return is_private(name) or any(is_private(part) for part in path)
     for depth, part in enumerate(path):
-        shared = path[: depth + 1] == COMPILED
+        shared = path[: depth + 1] in COMPILED
         if is_private(part) and folder[:depth] != path[:depth] and not shared:
             return True
     # A private module is no private name: it belongs to the folder that it stands in.

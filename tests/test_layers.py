@@ -218,6 +218,8 @@ def imported(source, folder):
         ("from sklearn.base import _name", ("features",), True),
         ("from ..ops._jit.fourier import name", ("features",), False),
         ("from ..ops._jit.fourier import _name", ("features",), True),
+        ("from ..ops._cuda.fourier import name", ("features",), False),
+        ("from ..ops._cuda.fourier import _name", ("features",), True),
         ("from ._jit.fourier import name", ("ops",), False),
         ("from .._array import name", ("features",), False),
         ("from .. import _array", ("features",), False),

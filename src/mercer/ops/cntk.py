@@ -5,13 +5,7 @@ With M the mean over the Q taps a of a patch, (M A)_{p, p'} = Q⁻¹ Σ_a A_{p+a
     S = T = M(x xᵀ),   N = M(|x|²)
     U = √(N N') κ₁(S / √(N N')),   T ← κ₀ T + U;   between layers S = M(U), T ← M(T), N ← M(N).
 
-Angles near 0 (two flat patches) and 180 degrees are measured from differences: in the cosine
-their digits have cancelled, and arccos makes √ε of an error ε. With u = sin²(θ/2) and n the norms
-that a layer gets, those of its patches being r and r',
-
-    u = (4Q)⁻¹ Σ_a (n_{p+a}/r - n'_{p'+a}/r')² + (2Q)⁻¹ Σ_a n_{p+a} n'_{p'+a} δ_{p+a, p'+a} / rr',
-
-where δ = 1 - κ₁ is what the layer before has found; both sums have positive terms only.
+Extreme angles are measured from differences, see ``ops.extreme_angles``.
 """
 
 from __future__ import annotations
@@ -21,19 +15,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._array import as_floating, dtype_name, is_numpy, take_rows
+from .._array import as_floating, beside, dtype_name, is_numpy, take_rows
+from .._devices import has_fused_kernels
 from .angles import relu_layer
+from .extreme_angles import NEAR, measured_again, signed_code
 from .images import SIGNALS, patch_sums
 
-#: Codes of angles below which they are measured from differences, in float64: beyond, rounding
-#: of the cosine changes the angle by less than 1e-12.
-NEAR = 1e-7
 #: Squared norms, relative to the largest pixel, that are zero.
 _ZERO = 1e-280
-#: Instead of 0 for an angle of exactly 180 degrees, as its sign is needed.
-_SMALLEST = 1e-30
-#: Numbers that are held at a time while angles are measured again.
-_CHUNK = 2**18
+#: Norms, relative to the largest pixel, whose inverses float32 can still hold with ease.
+_SMALLEST_NORM = 1e-15
 
 
 class Network(NamedTuple):
@@ -193,7 +184,10 @@ def cntk_of_pairs(
     array([2.    , 0.3183])
     """
     if not is_numpy(x.pixels):
-        values = cntk_of_pairs_twin(x.take(i), y.take(j), network, xp, single)
+        if network.pooled and has_fused_kernels(x.pixels):
+            values = _fused(x, y, i, j, network, xp, single)
+        else:
+            values = cntk_of_pairs_twin(x.take(i), y.take(j), network, xp, single)
         return values * take_rows(x.largest, i) * take_rows(y.largest, j)
     from ._jit import cntk as jit
 
@@ -222,9 +216,9 @@ def cntk_of_pairs_twin(x: Patches, y: Patches, network: Network, xp: Any, single
     for layer, norms in enumerate(zip(x.norms, y.norms, strict=True)):
         inverses = [_inverse(norm, x.taps, xp) for norm in norms]
         half = 0.5 * S * outer(*inverses)
-        code = _signed(0.5 - half, 0.5 + half, half < 0, xp)
+        code = signed_code(0.5 - half, 0.5 + half, half < 0, xp)
         if not single:
-            code = _measured_again(code, before, inverses, delta, x.reaches, network.pooled, xp)
+            code = measured_again(code, before, inverses, delta, x.reaches, network.pooled, xp)
         step, delta = relu_layer(as_floating(code, name), xp)
         scale = outer(*norms)
         T = step * T * (1.0 / x.taps)
@@ -237,6 +231,27 @@ def cntk_of_pairs_twin(x: Patches, y: Patches, network: Network, xp: Any, single
         before = norms[0][..., None], norms[1][..., None]
     total = xp.sum(T, axis=tuple(range(1, T.ndim)), dtype=xp.float64)
     return total / math.prod(T.shape[1:]) if network.pooled else total
+
+
+def _fused(
+    x: Patches, y: Patches, i: np.ndarray, j: np.ndarray, network: Network, xp: Any, single: bool
+) -> Any:
+    """Return the kernel of pairs, divided by their largest pixels, by fused kernels."""
+    from ._cuda import cntk as cuda
+
+    name, smallest = ("float32", _SMALLEST_NORM) if single else ("float64", 0.0)
+
+    def prepared(side: Patches) -> tuple[Any, Any, Any]:
+        norms = xp.stack(side.norms)
+        norms = xp.where(norms > smallest, norms, xp.zeros_like(norms))
+        parts = xp.permute_dims(side.pixels, (0, 3, 1, 2)), norms, _inverse(norms, side.taps, xp)
+        return tuple(as_floating(part, name) for part in parts)  # type: ignore[return-value]
+
+    left = prepared(x)
+    right = left if y is x else prepared(y)
+    pairs = beside(x.pixels, i), beside(x.pixels, j)
+    norms, inverses = (left[1], right[1]), (left[2], right[2])
+    return cuda.mean_tangents(left[0], right[0], norms, inverses, pairs, x.reaches, network.readout)
 
 
 def _planes(patches: Patches) -> np.ndarray:
@@ -275,93 +290,3 @@ def _inner_products(x: Any, y: Any, pooled: bool, xp: Any) -> Any:
     right = xp.reshape(y, (n, height * width, n_channels))
     products = left @ xp.permute_dims(right, (0, 2, 1))
     return xp.reshape(products, (n, height, width, height, width))
-
-
-def _signed(near: Any, far: Any, obtuse: Any, xp: Any) -> Any:
-    """Return sin²(θ/2) of acute angles and -cos²(θ/2) of obtuse ones."""
-    tiny = xp.full_like(far, _SMALLEST)
-    return xp.where(
-        obtuse, -xp.where(far > tiny, far, tiny), xp.where(near > 0, near, xp.zeros_like(near))
-    )
-
-
-def _measured_again(
-    code: Any,
-    before: tuple[Any, Any],
-    inverses: list[Any],
-    delta: Any,
-    reaches: tuple[int, int],
-    pooled: bool,
-    xp: Any,
-) -> Any:
-    """Return codes with those of extreme angles measured from differences.
-
-    ``before`` is what the layer gets of both images, with a last axis of channels, and ``delta``
-    what the layer before has found; ``None`` in the first layer.
-    """
-    extreme = xp.abs(code) < NEAR
-    places = xp.nonzero(xp.reshape(extreme, (-1,)))[0]
-    if places.shape[0] == 0:
-        return code
-    step = max(1, _CHUNK // before[0].shape[3])
-    parts = []
-    for start in range(0, places.shape[0], step):
-        some = places[start : min(start + step, places.shape[0])]
-        parts.append(_measured(code, some, before, inverses, delta, reaches, pooled, xp))
-    code[extreme] = xp.concat(parts)
-    return code
-
-
-def _measured(
-    code: Any,
-    places: Any,
-    before: tuple[Any, Any],
-    inverses: list[Any],
-    delta: Any,
-    reaches: tuple[int, int],
-    pooled: bool,
-    xp: Any,
-) -> Any:
-    """Return the codes at some places of the flattened array, as sums of squares."""
-    height, width, n_channels = before[0].shape[1:]
-    size = height * width
-    if pooled:
-        image, p, q = places // size**2, places // size % size, places % size
-    else:
-        image, p = places // size, places % size
-        q = p
-    a, b = (
-        xp.take(xp.reshape(inverse, (-1,)), image * size + position, axis=0)
-        for inverse, position in zip(inverses, (p, q), strict=True)
-    )
-    left, right = (xp.reshape(values, (-1, n_channels)) for values in before)
-    obtuse = xp.take(xp.reshape(code, (-1,)), places, axis=0) < 0
-    sign = xp.where(obtuse, -xp.ones_like(a), xp.ones_like(a))
-    found = xp.zeros_like(a)
-    for down in range(-reaches[0], reaches[0] + 1):
-        for along in range(-reaches[1], reaches[1] + 1):
-            step = down * width + along
-            in_x, in_y = (_inside(at, down, along, height, width) for at in (p, q))
-            u = _neighbours(left, image * size + p, step, in_x, xp) * a[:, None]
-            v = _neighbours(right, image * size + q, step, in_y, xp) * b[:, None]
-            difference = u - sign[:, None] * v
-            found = found + 0.25 * xp.sum(difference * difference, axis=1)
-            if delta is not None:
-                # The layer before is one channel.
-                lost = xp.reshape(as_floating(delta, "float64"), (-1, 1))
-                moved = step * (size + 1) if pooled else step
-                product = u * v * _neighbours(lost, places, moved, in_x & in_y, xp)
-                found = found + 0.5 * product[:, 0]
-    return _signed(found, found, obtuse, xp)
-
-
-def _inside(position: Any, down: int, along: int, height: int, width: int) -> Any:
-    """Return which positions have a neighbour there."""
-    h, w = position // width + down, position % width + along
-    return (h >= 0) & (h < height) & (w >= 0) & (w < width)
-
-
-def _neighbours(values: Any, places: Any, step: int, inside: Any, xp: Any) -> Any:
-    """Return rows of values some places further, and zeros where there is none."""
-    there = xp.where(inside, places + step, places)
-    return xp.take(values, there, axis=0) * xp.astype(inside, values.dtype)[:, None]

@@ -68,6 +68,11 @@ def image_shape_of(X: Any, image_shape: Any = None, name: str = "X") -> tuple[in
                 f"{name} with dim {len(given)} holds samples of shape {given[1:]}, but image_shape "
                 f"is {wanted}; pass image_shape=None to read the shape off the batch."
             )
+        if wanted is None and len(given) == SIGNALS and given[1] == given[2] > 1:
+            raise ValueError(
+                f"{name} of shape {given} may hold grey images or signals; pass {name}[..., None] "
+                f"for images of one channel, or image_shape={given[1:]} for signals."
+            )
         return checked_image_shape(given[1:])
     if len(given) != 2:
         raise ValueError(

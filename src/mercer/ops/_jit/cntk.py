@@ -51,7 +51,8 @@ def cntk_of_pairs(x, y, i, j, n_channels, reaches, pooled, readout, near, real, 
     depth, size = (n_planes - n_channels) // 2, height * width
     reach_h, reach_w = reaches
     taps = (2 * reach_h + 1) * (2 * reach_w + 1)
-    flat = x.reshape((x.shape[0], n_planes, size))
+    flat_x = x.reshape((x.shape[0], n_planes, size))
+    flat_y = y.reshape((y.shape[0], n_planes, size))
     S, spare_s = np.zeros(size + 2 * reach_w), np.zeros(size + 2 * reach_w)
     T = np.zeros(size + 2 * reach_w, real.dtype)
     spare_t = np.zeros_like(T)
@@ -60,13 +61,17 @@ def cntk_of_pairs(x, y, i, j, n_channels, reaches, pooled, readout, near, real, 
     scale = np.empty(size)
     walls = np.empty((2 * reach_w, size))
     walls_t = np.empty((2 * reach_w, size), real.dtype)
-    rolled = np.empty((n_planes, 2 * size))
+    rolled, wraps = np.empty((n_planes, 2 * size)), np.empty(size, np.bool_)
+    # A margin of a row at both ends, so that a plane can be read from any column on.
+    planes_y = np.zeros((n_planes, size + 2 * width))
     downs, rights = (height, width) if pooled else (1, 1)
     for k in range(i.shape[0]):
-        left = flat[i[k]]
+        left = flat_x[i[k]]
+        for plane in range(n_planes):
+            _copy(flat_y[j[k], plane], planes_y[plane][width:])
         total[:] = 0.0
         for right in range(rights):
-            _roll(y[j[k]], right, rolled)
+            _roll(planes_y, width, right, wraps, rolled)
             _build_walls(walls, width, right)
             _build_walls(walls_t, width, right)
             for down in range(downs):
@@ -97,16 +102,17 @@ def cntk_of_pairs(x, y, i, j, n_channels, reaches, pooled, readout, near, real, 
 
 
 @compiled
-def _roll(planes, right, rolled):
+def _roll(planes, width, right, wraps, rolled):
     """Write planes that start at column ``right``, each twice in a row."""
-    n_planes, height, width = planes.shape
-    size = height * width
-    for plane in range(n_planes):
-        for h in range(height):
-            row, target = planes[plane, h], rolled[plane][h * width : (h + 1) * width]
-            _copy(row[right:], target[: width - right])
-            _copy(row[:right], target[width - right :])
-        _copy(rolled[plane][:size], rolled[plane][size:])
+    size = wraps.shape[0]
+    for p in range(size):
+        wraps[p] = p % width + right >= width
+    for plane in range(planes.shape[0]):
+        plain, wrapped = planes[plane][width + right :], planes[plane][right:]
+        target = rolled[plane]
+        for p in range(size):
+            target[p] = wrapped[p] if wraps[p] else plain[p]
+        _copy(target[:size], target[size:])
 
 
 @compiled
@@ -123,7 +129,7 @@ def _build_walls(walls, width, right):
 
 @compiled
 def _copy(source, target):
-    for p in range(target.shape[0]):
+    for p in range(min(source.shape[0], target.shape[0])):
         target[p] = source[p]
 
 
