@@ -12,6 +12,7 @@ from mercer import (
     NTK,
     ArcCosine,
     ArcCosineFeatures,
+    CNTKSketch,
     DotProduct,
     DotProductSketch,
     Exponential,
@@ -165,6 +166,10 @@ FEATURE_MAPS = [
     (TensorNTKFeatures(depth=2, n_relu=8, n_step=4), 4),
     (GradientFeatures(depth=1, width=6), 4),
     (GradientFeatures(depth=2, width=4), 4),
+    (CNTKSketch(1, n_components=24, image_shape=(2, 2, 1)), 4),
+    (CNTKSketch(2, n_components=33, image_shape=(4, 2), pooling=None), 8),
+    (CNTKSketch(2, n_components=40, method="sketch", degree=4, image_shape=(2, 3, 1)), 6),
+    (CNTKSketch(3, n_components=24, train_readout=False, image_shape=(2, 2, 1)), 4),
 ]
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .._array import is_numpy, like
 from .._devices import has_fused_kernels
+from .._registry import storable
 from .images import IMAGES
 
 
-class Taps(NamedTuple):
+@storable
+@dataclass(frozen=True)
+class Taps:
     """A sparse sketch of patches: what each of its columns takes from each neighbour.
 
     Attributes

@@ -19,10 +19,15 @@ class PatchSketch:
     Every column takes one channel of each neighbour, times a random sign, or several channels
     where there are more than columns. Channels follow each other from column to column, from a
     random one on, so that all of them count the same: with Q neighbours the sketch of an image u
-    is :math:`Q^{-1/2} \sum_a s_a \circ \mathrm{roll}(u_{p + a}, c_a)`. Of the inner
-    product of two sketches, the Q terms of the same neighbour are exact where there are as many
-    columns as channels; only mixed terms, with mean zero, are left to the signs. A
-    :class:`CountSketch` of the patch, where channels collide, has about twice the variance.
+    is :math:`Q^{-1/2} \sum_a s_a \circ \mathrm{roll}(u_{p + a}, c_a)`. With as many columns as
+    channels the terms of the same neighbour are exact in the inner product of two sketches; with
+    :math:`t_a = \langle u_a, u'_a \rangle` its variance, from mixed terms alone, is
+
+    .. math::
+        \frac{1}{Q^2 m} \sum_{a < b} \left( \|u_a\|^2 \|u'_b\|^2 + \|u_b\|^2 \|u'_a\|^2
+        + 2\, t_a t_b \right),
+
+    a little less than that of a :class:`CountSketch` of the patch; and channels are read in order.
 
     Parameters
     ----------

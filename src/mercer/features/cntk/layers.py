@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..._array import floating_name, frozen, like
 from ..._random import Stream
+from ..._registry import storable
 from ...ops.images import as_images
 from ...ops.patches import as_planes, patches
 from ...sketches import PatchSketch
 
 
-class Network(NamedTuple):
+@storable
+@dataclass(frozen=True)
+class Network:
     """A convolutional network and the images that it sees.
 
     Attributes
@@ -50,7 +54,9 @@ class Network(NamedTuple):
         return int(self.filter_size**self.n_axes * self.image_shape[-1])
 
 
-class Widths(NamedTuple):
+@storable
+@dataclass(frozen=True)
+class Widths:
     """Columns of a layer at each position: Ψ, of order 1, and Γ, the product with the tangent."""
 
     relu: int

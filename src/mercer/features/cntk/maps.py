@@ -23,7 +23,7 @@ from .sketch_layers import SketchLayers
 #: Columns of Ψ in the last layer, as a share of all.
 RELU_SHARE = 0.5
 #: The most columns of each kind that inner layers have unless more are asked for.
-WIDEST = 2048
+WIDEST = 4096
 
 
 @storable
@@ -59,7 +59,7 @@ class CNTKSketch(FeatureMap):
         the smaller error at equal dimension.
     width : int or None, default=None
         Columns of Ψ and of the rest in the layers before the last one; ``None`` means half of
-        ``n_components``, at most 2,048.
+        ``n_components``, at most 4,096.
     image_shape : tuple of int, default=None
         The (height, width, channels) of images, or (length, channels) of signals, that rows
         hold. ``None`` reads it off batches of 4 or 3 dimensions.

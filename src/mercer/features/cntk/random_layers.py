@@ -43,7 +43,7 @@ class RandomLayers(ConvolutionalLayers):
         )
         self._directions = []
         for layer, own in enumerate(widths):
-            size = n_directions(max(own))
+            size = n_directions(max(own.relu, own.tangent))
             branch = stream.child("layer", layer)
             self._directions.append(isotropic_projection(branch, width, size, "orthogonal"))
             width = own.relu
@@ -52,7 +52,7 @@ class RandomLayers(ConvolutionalLayers):
         return own.tangent
 
     def _held(self, own: Widths) -> int:
-        return own.both + n_directions(max(own))
+        return own.both + n_directions(max(own.relu, own.tangent))
 
     def _first(self, patch: Any, xp: Any) -> Any:
         own = self._widths[0]

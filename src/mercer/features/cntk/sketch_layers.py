@@ -50,7 +50,7 @@ class SketchLayers(ConvolutionalLayers):
         return own.tangent
 
     def _held(self, own: Widths) -> int:
-        return 2 * own.both + own.tangent + 6 * max(own)
+        return 2 * own.both + own.tangent + 6 * max(own.relu, own.tangent)
 
     def _first(self, patch: Any, xp: Any) -> Any:
         return self._next(0, patch, patch, xp)
