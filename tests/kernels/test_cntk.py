@@ -197,7 +197,7 @@ def gradients(X, depth, filter_size, pooled, readout, width, rng):
         ((3, 3, 1), 2, None, True, 192),
         ((2, 3, 1), 2, "gap", False, 192),
         ((3, 2, 1), 3, None, False, 192),
-        ((2, 3, 1), 3, "gap", True, 256),
+        ((2, 3, 1), 3, "gap", True, 192),
     ],
 )
 def test_gradients_of_wide_networks_have_this_kernel(shape, depth, pooling, readout, width):
@@ -212,12 +212,11 @@ def test_gradients_of_wide_networks_have_this_kernel(shape, depth, pooling, read
     assert np.max(abs(np.mean(draws, axis=0) - K) / error) <= 4.0
 
 
-@pytest.mark.parametrize("kernel", [CNTK(2, image_shape=(5, 1)), 0.5 * CNTK(1, image_shape=(5, 1))])
 @pytest.mark.parametrize("check", KERNEL_CHECKS, ids=lambda check: check.__name__)
-def test_pooled_kernel_keeps_the_contract(kernel, check):
+def test_pooled_kernel_keeps_the_contract(check):
     if check is not check_memory:
         # Its millions of pairs are those of kernels that cost less.
-        check(kernel, 5)
+        check(CNTK(2, image_shape=(5, 1)), 5)
 
 
 def test_memory_stays_in_the_budget():

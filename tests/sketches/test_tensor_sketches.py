@@ -1,5 +1,7 @@
 """Tests of sketches: their oracles, their means and their variances in standard errors."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -179,6 +181,44 @@ def test_products_of_signs_have_their_mean_and_variance():
     found = estimates(lambda s: lambda rows: ProductSketch(s, 4, m, p).sketch(rows, np), 8000)
     assert_mean(found, T**p)
     assert_variance(found, ((N + 2 * (T * T - Q)) ** p - T ** (2 * p)) / m)
+
+
+def test_a_first_factor_that_keeps_its_places_has_its_mean_and_variance():
+    m, left = 8, np.random.default_rng(0).standard_normal((2, 8))
+
+    def make(stream):
+        sketch = TensorSketch(stream, (8, 4), m, keeps_places=True)
+        return lambda rows: sketch.sketch([left, rows], np)
+
+    found = estimates(make, 8000)
+    (a, b), (x, y) = left, X
+    assert_mean(found, (a @ b) * T)
+    # Products of entries meet where places do: i + h(j) = k + h(l), for j and l apart at random.
+    variance = 0.0
+    for j, l in combinations(range(4), 2):
+        variance += (a @ b) ** 2 * (x[j] * y[l] + x[l] * y[j]) ** 2 / m
+        for i, k in combinations(range(8), 2):
+            one = a[i] * b[k] * x[j] * y[l] + a[k] * b[i] * x[l] * y[j]
+            other = a[i] * b[k] * x[l] * y[j] + a[k] * b[i] * x[j] * y[l]
+            variance += (one**2 + other**2 + 2 * one * other * (2 * (k - i) == m)) / m
+    assert_variance(found, variance)
+    with pytest.raises(ValueError, match="9 columns cannot keep their places among 8"):
+        CountSketch(Stream(0), 9, 8, keeps_places=True)
+
+
+def test_series_that_share_their_powers_stay_unbiased():
+    coefficients = (0.5, 1.0, 0.3, 0.2), (0.2, 0.0, 0.7)
+
+    def make(stream, which):
+        first = SeriesSketch(stream.child("first"), 4, 24, np.asarray(coefficients[0]))
+        second = SeriesSketch(
+            stream.child("second"), 4, 24, np.asarray(coefficients[1]), powers=first
+        )
+        return lambda rows: (first, second)[which].sketch(rows, np)
+
+    for which, c in enumerate(coefficients):
+        found = estimates(lambda stream, which=which: make(stream, which), 2000)
+        assert_mean(found, sum(c_j * T**j for j, c_j in enumerate(c)))
 
 
 @pytest.mark.parametrize("size", [1, 3, 8, 40])

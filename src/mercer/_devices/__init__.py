@@ -32,8 +32,12 @@ class Algebra(Protocol):
         """
         ...
 
+    def sum_of_products(self, A: Any, B: Any) -> Any:
+        """Return AᵀB in float64: products of a few float32 rows, added up in float64."""
+        ...
+
     def add_gram(self, total: Any, Z: Any) -> None:
-        """Add ZᵀZ, computed in the dtype of Z, to the upper triangle of ``total``, in its dtype.
+        """Add ZᵀZ, as ``sum_of_products`` computes it, to the upper triangle of float64 sums.
 
         What is below the diagonal is not kept up.
         """

@@ -26,6 +26,25 @@ def join(parts: Sequence[Any], xp: Any, out: Any = None) -> Any:
     return out
 
 
+def join_times(parts: Sequence[Any], factors: Any, xp: Any, out: Any = None) -> Any:
+    """Return the groups of columns side by side, times a factor of each row, in ``out`` if given.
+
+    Examples
+    --------
+    >>> parts = [np.asarray([[1.0], [2.0]]), np.asarray([[3.0], [4.0]])]
+    >>> join_times(parts, np.asarray([1.0, 10.0]), np)
+    array([[ 1.,  3.],
+           [20., 40.]])
+    """
+    if out is None:
+        return xp.concat(list(parts), axis=1) * factors[:, None]
+    start = 0
+    for part in parts:
+        xp.multiply(part, factors[:, None], out=out[:, start : start + part.shape[1]])
+        start += part.shape[1]
+    return out
+
+
 def column_products(left: Any, right: Any, xp: Any) -> Any:
     """Return, for every row, the products of all columns of the one with all of the other.
 

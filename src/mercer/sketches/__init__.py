@@ -11,7 +11,7 @@ from .product_sketch import ProductSketch
 from .projection import DenseProjection, Projection
 from .radii import draw_probabilities
 from .relu_layer import ReluLayer
-from .series_sketch import SeriesSketch
+from .series_sketch import SeriesSketch, terms_together
 from .spherical_structured import spherical_structured_directions
 from .tensor_sketch import TensorSketch
 from .tensor_srht import TensorSRHT
@@ -39,4 +39,5 @@ __all__ = [
     "isotropic_projection",
     "spherical_directions",
     "spherical_structured_directions",
+    "terms_together",
 ]

@@ -29,6 +29,11 @@ class CountSketch:
         Where places and signs come from.
     n_features, size : int
         Columns of the input and of the sketch.
+    keeps_places : bool, default=False
+        Whether columns only change signs, and h(j) = j. Then nothing is added up, and the sketch is
+        for one factor of a tensor product only, whose other factors have places at random: two
+        products that differ in another factor still meet with probability 1 / m, those that
+        differ in this one alone never do.
 
     Examples
     --------
@@ -41,15 +46,24 @@ class CountSketch:
     (2, 64)
     """
 
-    def __init__(self, stream: Stream, n_features: int, size: int) -> None:
-        stream.reserve(2 * n_features)
+    def __init__(
+        self, stream: Stream, n_features: int, size: int, keeps_places: bool = False
+    ) -> None:
+        if keeps_places and n_features > size:
+            raise ValueError(f"{n_features} columns cannot keep their places among {size}.")
+        stream.reserve((1 if keeps_places else 2) * n_features)
         generator = stream.generator()
-        self.n_features, self.size = n_features, size
-        self.places = frozen(generator.integers(size, size=n_features))
+        self.n_features, self.size, self.keeps_places = n_features, size, keeps_places
+        places = (
+            np.arange(n_features) if keeps_places else generator.integers(size, size=n_features)
+        )
+        self.places = frozen(places)
         self.signs = frozen(generator.choice([-1.0, 1.0], n_features))
 
     def sketch(self, X: Any, xp: Any) -> Any:
         """Return the sketch of a block of rows, dense or CSR."""
+        if self.keeps_places and self.n_features == self.size and not is_sparse(X):
+            return X * like(X, self.signs)
         X = densified(X) if is_sparse(X) else X
         if not is_numpy(X):
             return gathered_sketch(X, self._gathering, self.size, xp)

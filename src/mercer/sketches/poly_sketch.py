@@ -15,10 +15,10 @@ from .tensor_sketch import TensorSketch
 from .tensor_srht import TensorSRHT
 
 
-def _node(stream: Stream, widths: tuple[int, int], size: int, kind: str) -> Any:
-    """Return a sketch of two factors."""
+def _node(stream: Stream, widths: tuple[int, int], size: int, kind: str, keeps_places: bool) -> Any:
+    """Return a sketch of two factors, of which the first may have been sketched before."""
     if kind == "tensor":
-        return TensorSketch(stream, widths, size)
+        return TensorSketch(stream, widths, size, keeps_places)
     return TensorSRHT(stream, widths, size, "hadamard" if kind == "srht" else "fourier")
 
 
@@ -55,49 +55,73 @@ class PolyChain:
         self.degree = degree
         widths = [n_features] + [size] * (degree - 2)
         self._nodes = [
-            _node(stream.child("chain", j), (width, n_features), size, node)
+            # A power that is a sketch already needs new signs, and no new places.
+            _node(stream.child("chain", j), (width, n_features), size, node, j > 0)
             for j, width in enumerate(widths[: degree - 1])
         ]
 
     def powers(self, X: Any, xp: Any) -> Iterator[Any]:
         """Yield the sketches of the first, second, ... power of the rows."""
-        power = X
-        yield power
-        for node in self._nodes:
-            power = node.sketch([power, X], xp)
-            yield power
+        yield X
+        yield from self._higher_powers(X, xp)
 
-    def weighted_sum(self, X: Any, weights: Sequence[np.ndarray], xp: Any, total: Any) -> Any:
-        """Return the sum of the powers from the second on, times weights of their columns.
+    def weighted_sums(
+        self, X: Any, weights: Sequence[Sequence[np.ndarray]], xp: Any, totals: Sequence[Any]
+    ) -> list[Any]:
+        """Return sums of the powers from the second on, times weights of their columns.
 
         Parameters
         ----------
         X : array of shape (n, n_features)
             Rows.
-        weights : sequence of arrays of shape (size,)
-            For each power from the second on.
-        total : array of shape (n, size) or None
-            What the sum is added to; it may be overwritten.
+        weights : sequence of sequences of arrays of shape (size,)
+            For each sum the weights of each power from the second on, as far as it goes.
+        totals : sequence of arrays of shape (n, size) or None
+            What each sum is added to; they may be overwritten.
         """
+        sums = list(totals)
+        longest = max(len(own) for own in weights)
         if isinstance(self._nodes[0], TensorSketch) and self._nodes[0].in_pairs(X):
-            return self._sum_in_pairs(X, weights, total)
-        powers = self.powers(X, xp)
-        next(powers)
-        for own, power in zip(weights, powers, strict=True):
-            if own.any():
-                term = power * like(X, own)
-                total = term if total is None else total + term
-        return total
+            return self._sums_in_pairs(X, weights, sums, self._nodes[:longest])
+        for place, power in zip(range(longest), self._higher_powers(X, xp), strict=False):
+            for k in _users(weights, place):
+                term = power * like(X, weights[k][place])
+                sums[k] = term if sums[k] is None else sums[k] + term
+        return sums
 
-    def _sum_in_pairs(self, X: Any, weights: Sequence[np.ndarray], total: Any) -> Any:
+    def _higher_powers(self, X: Any, xp: Any) -> Iterator[Any]:
+        power = X
+        for node in self._nodes:
+            power = node.sketch([power, X], xp)
+            yield power
+
+    def _sums_in_pairs(
+        self,
+        X: Any,
+        weights: Sequence[Sequence[np.ndarray]],
+        sums: list[Any],
+        nodes: Sequence[TensorSketch],
+    ) -> list[Any]:
+        """Return the sums, with the powers as pairs of rows."""
         from ..ops._cuda.convolution import add_pairs
 
         pairs = X
-        for node, own in zip(self._nodes, weights, strict=True):
+        for place, node in enumerate(nodes):
             pairs = node.sketch_pairs(pairs, X)
-            if own.any():
-                total = add_pairs(pairs, like(X, own), total)
-        return total
+            users = _users(weights, place)
+            follows = place + 1 < len(nodes)
+            for k in users:
+                # Who looks at a power last gives it the signs of the next sketch, by the way.
+                signs = nodes[place + 1].first_signs(X) if follows and k == users[-1] else None
+                sums[k] = add_pairs(pairs, like(X, weights[k][place]), sums[k], signs)
+            if users and follows:
+                pairs = pairs._replace(signed=True)
+        return sums
+
+
+def _users(weights: Sequence[Sequence[np.ndarray]], place: int) -> list[int]:
+    """Return which sums a power belongs to."""
+    return [k for k, own in enumerate(weights) if place < len(own) and own[place].any()]
 
 
 @storable
@@ -151,7 +175,7 @@ def _grown(
     n_features, size = shape
     left, right = (degree + 1) // 2, degree // 2
     widths = (n_features if left == 1 else size, n_features if right == 1 else size)
-    node = _node(stream.child("tree", number), widths, size, kind)
+    node = _node(stream.child("tree", number), widths, size, kind, left > 1)
     branches = (
         _grown(stream, left, shape, kind, 2 * number + 1),
         _grown(stream, right, shape, kind, 2 * number + 2),

@@ -6,6 +6,7 @@ from .few_rows import FewRows
 from .packed_statistics import PackedMoments, PackedStatistics
 from .posterior import DualPosterior, Posterior, posterior_of
 from .problem import Problem, Solution
+from .qr import ReducedRows, reduced_blocks, reduced_rows
 from .ridge import solve, solve_ridge
 from .statistics import Accumulator, Gathered, Moments, RidgeStatistics, accumulator_for
 from .systems import GivenSystem, OrthogonalSystem, PrimalSystem
@@ -25,12 +26,15 @@ __all__ = [
     "Posterior",
     "PrimalSystem",
     "Problem",
+    "ReducedRows",
     "RidgeStatistics",
     "Solution",
     "accumulator_for",
     "gathered_beside",
     "on_host",
     "posterior_of",
+    "reduced_blocks",
+    "reduced_rows",
     "solve",
     "solve_kernel",
     "solve_ridge",

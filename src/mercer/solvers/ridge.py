@@ -14,7 +14,7 @@ from .._array import to_numpy
 from .bracket import bracketed
 from .posterior import LeaveOneOut
 from .problem import KNOWN, TRUSTED, Problem, Solution, Totals, choose, generalised_error
-from .qr import triangular_factor
+from .qr import reduced_blocks
 from .statistics import Moments, RidgeStatistics
 from .symmetric_sums import trace
 from .systems import GivenSystem, OrthogonalSystem, PrimalSystem, System, residual_freedom
@@ -80,8 +80,8 @@ def _(gathered: RidgeStatistics, problem: Problem, again: Blocks | None = None) 
     if solution.trusted or again is None:
         return solution
     # The normal equations square the condition number; the rows themselves do not.
-    triangle = triangular_factor(again(), *totals.means(problem.intercept))
-    return solve(OrthogonalSystem(triangle, totals.n_targets), totals, problem, held_out)
+    rows = reduced_blocks(again(), *totals.means(problem.intercept))
+    return solve(OrthogonalSystem(rows), totals, problem, held_out)
 
 
 def candidates(system: System, totals: Totals, problem: Problem) -> np.ndarray:

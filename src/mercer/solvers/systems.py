@@ -16,6 +16,7 @@ from .._array import is_numpy, moved, namespace, to_numpy
 from .._devices import algebra_of
 from .device_path import path_of
 from .problem import Problem, Totals
+from .qr import ReducedRows
 from .shifted import cholesky_at, identity_beside
 from .symmetric_sums import largest_eigenvalue
 
@@ -198,34 +199,34 @@ class OrthogonalSystem(_Spectrum):
 
     Parameters
     ----------
-    triangle : array of shape (m + n_targets, m + n_targets)
-        The factor R of the QR decomposition of the centred [Z, Y].
-    n_targets : int
-        How many of the last columns are targets.
+    rows : ReducedRows
+        The QR decomposition of the centred features, and the targets in its coordinates.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from mercer.solvers import OrthogonalSystem
-    >>> system = OrthogonalSystem(np.array([[2.0, 5.0], [0.0, 1.0]]), n_targets=1)
+    >>> from mercer.solvers import OrthogonalSystem, reduced_rows
+    >>> rows = reduced_rows(np.array([[2.0], [0.0]]), np.array([[5.0], [1.0]]))
+    >>> system = OrthogonalSystem(rows)
     >>> system.coefficients(np.array([1.0])).ravel(), system.residual_squares(1.0)
     (array([2.]), array([2.]))
     """
 
     name = "qr"
 
-    def __init__(self, triangle: Any, n_targets: int) -> None:
-        xp = namespace(triangle)
-        m = triangle.shape[1] - n_targets
-        U, singular, self._Vt = xp.linalg.svd(triangle[:m, :m], full_matrices=False)
-        self._rotated = U.T @ triangle[:m, m:]
-        self._beyond = to_numpy(xp.sum(triangle[m:, m:] ** 2, axis=0))
-        self._singular = singular
+    def __init__(self, rows: ReducedRows) -> None:
+        xp = namespace(rows.triangle)
+        U, self._singular, self._Vt = xp.linalg.svd(rows.triangle, full_matrices=False)
+        self._rotated = U.T @ rows.rotated
+        # With more features than rows U is square, and no target has anything beyond it.
+        self._beyond = to_numpy(rows.beyond)
 
     @property
     def eigenvalues(self) -> np.ndarray:
         """The eigenvalues of S, ascending."""
-        return to_numpy(self._singular)[::-1] ** 2
+        found = to_numpy(self._singular)[::-1] ** 2
+        # With fewer rows than features the others are zero.
+        return np.concatenate([np.zeros(self._Vt.shape[1] - len(found)), found])
 
     def residual_squares(self, alpha: float) -> np.ndarray:
         """Return RSS(alpha) for every target."""

@@ -11,9 +11,9 @@ from ..._random import Stream
 from ..._registry import storable
 from ...kernels import ArcCosine
 from ...kernels.series import nonnegative_fit
-from ...ops.columns import join
+from ...ops.columns import join, join_times
 from ...ops.norms import unit_rows
-from ...sketches import ReluLayer, SeriesSketch, TensorSketch
+from ...sketches import ReluLayer, SeriesSketch, TensorSketch, terms_together
 
 
 class LayerSizes(NamedTuple):
@@ -54,6 +54,8 @@ class _Layers(ABC):
         self._sign = float(stream.child("sign").generator().choice([-1.0, 1.0]))
         #: Numbers that a row takes at most: features of two layers and their transforms.
         self.scratch = 3 * (sizes.relu + sizes.step) + 5 * sizes.sketch
+        #: The same on an accelerator, which holds what it gets and what it makes at once.
+        self.device_scratch = 4 * (sizes.relu + sizes.step) + 6 * sizes.sketch
 
     @abstractmethod
     def _layer(self, number: int, psi: Any, xp: Any, out: Any) -> tuple[Any, Any]:
@@ -141,18 +143,17 @@ class SketchLayers(_Layers):
         self._layers = []
         for k, width in enumerate([n_features] + [sizes.relu] * (depth - 1)):
             branch = stream.child("layer", k)
-            self._layers.append(
-                (
-                    SeriesSketch(branch.child("relu"), width, sizes.relu, relu),
-                    SeriesSketch(branch.child("step"), width, sizes.step, step),
-                )
-            )
+            first = SeriesSketch(branch.child("relu"), width, sizes.relu, relu)
+            # Sketches of powers cost the most; Ψ and Λ enter the result in different columns.
+            second = SeriesSketch(branch.child("step"), width, sizes.step, step, powers=first)
+            self._layers.append((first, second))
         self.scratch += max(part.scratch for part in self._layers[0])
 
     def _layer(self, number: int, psi: Any, xp: Any, out: Any) -> tuple[Any, Any]:
         unit, norms = unit_rows(psi, xp)
-        relu, step = self._layers[number]
-        return relu.sketch(unit, xp) * norms[:, None], step.sketch(unit, xp)
+        relu, step = terms_together(self._layers[number], unit, xp)
+        place = None if out is None else out[:, : self._n_relu]
+        return join_times(relu, norms, xp, place), join(step, xp)
 
 
 @storable
@@ -171,7 +172,7 @@ class ProcessLayers:
                 )
             )
             n_features = size
-        self.scratch = 3 * size
+        self.scratch = self.device_scratch = 3 * size
 
     def features(self, X: Any, xp: Any, out: Any = None) -> Any:
         """Return the features of the last layer, in ``out`` if given."""
@@ -201,5 +202,5 @@ class OneShot:
         self.scratch = self._sketch.scratch
 
     def features(self, X: Any, xp: Any, out: Any = None) -> Any:
-        """Return the features of a block of rows."""
-        return self._sketch.sketch_by_angle(X, xp)
+        """Return the features of a block of rows, in ``out`` if given."""
+        return self._sketch.sketch_by_angle(X, xp, out)

@@ -35,9 +35,12 @@ class Layers(Protocol):
     ----------
     scratch : int
         Numbers that it holds for each row while it works.
+    device_scratch : int
+        The same on an accelerator.
     """
 
     scratch: int
+    device_scratch: int
 
     def features(self, X: Any, xp: Any, out: Any = None) -> Any:
         """Return the features of a block of rows, in ``out`` if given."""
@@ -71,7 +74,6 @@ class _NetworkFeatures(FeatureMap):
                 random=columns.is_random,
                 scratch=columns.scratch,
                 device_scratch=columns.device_scratch,
-                replays=True,
             )
             drawn = {"mean_kernel_": design.mean_kernel(), "layers_": columns}
             return {"method_": method, "traits_": traits, **drawn}
@@ -84,7 +86,12 @@ class _NetworkFeatures(FeatureMap):
             return {"method_": method, "traits_": traits, **drawn}
         layers = self._layers(stream, n_features_in, method)
         unbiased = self.depth == 1 and method == "random"
-        traits = MapTraits(unbiased=unbiased, scratch=layers.scratch, replays=True)
+        traits = MapTraits(
+            unbiased=unbiased,
+            scratch=layers.scratch,
+            device_scratch=layers.device_scratch,
+            replays=True,
+        )
         return {"method_": method, "traits_": traits, "layers_": layers}
 
     def _map(self, X: Any, xp: Any, out: Any = None) -> Any:

@@ -23,9 +23,9 @@ from ..._registry import storable
 from ...engine.blocks import take
 from ...engine.moments import ColumnMoments
 from ...engine.sample import RowSample
-from ...engine.streams import LOOK_ENTRIES, learning_rows, rows_at, rows_between
+from ...engine.streams import LOOK_ENTRIES, device_rows, learning_rows, rows_at, rows_between
 from ...ops.products import dense
-from ..device_rows import sent_blocks
+from ..device_rows import learns_on_device, sent_blocks
 
 
 class Rows(NamedTuple):
@@ -205,7 +205,11 @@ def _joined(given: list[Any], parts: list[Rows]) -> Any:
 def _dense(blocks: Iterable[Rows], width: int, check: bool = True) -> Iterator[Rows]:
     """Yield the rows that have weight, dense and floating, in blocks for ``width`` numbers each."""
     for block in blocks:
-        for piece in block.pieces(learning_rows(width + block.X.shape[1], 8)):
+        numbers = width + block.X.shape[1]
+        # A device wants large blocks: what each of them costs does not depend on its size.
+        large = learns_on_device(block.X)
+        size = device_rows(numbers, 8, block.X) if large else learning_rows(numbers, 8)
+        for piece in block.pieces(size):
             kept = piece.with_weight()
             if kept.Y.shape[0]:
                 yield kept._replace(X=dense_block(kept.X, check=check))
