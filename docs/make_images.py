@@ -27,6 +27,7 @@ EXAMPLES = {
     "fourier_error": "10_features/plot_fourier_error.py",
     "arccosine_deflated": "10_features/plot_arccosine_deflated.py",
     "ntk_features": "10_features/plot_ntk_features.py",
+    "cntk_features": "10_features/plot_cntk_features.py",
     "ternary": "10_features/plot_ternary.py",
     "elevation": "10_features/plot_elevation.py",
     "landmarks": "10_features/plot_landmarks.py",

@@ -43,7 +43,6 @@ _NAMES = {
         "GreedyDesign",
         "IRKMClassifier",
         "IRKMRegressor",
-        "ImageWhitening",
         "KernelClassifier",
         "KernelKMeans",
         "KernelPCA",
