@@ -2,8 +2,8 @@
 
 Seconds of the features of 1,000 images against those of the exact 1,000 x 1,000 matrix, which is
 projected from few images by the number of pairs; the error of the kernel; and the accuracy of a
-ridge classifier on some of the training images, by the number of features. The sketches on the
-slides reach 67.58, 70.46 and 72.06 % with 4,096, 8,192 and 16,384 features of all 50,000 original images:
+ridge classifier on some of the training images, by the number of features. On the slides, sketches
+reach 67.58, 70.46 and 72.06 % with 4,096, 8,192 and 16,384 features of all 50,000 original images:
 ``benchmarks.gpu.cntk`` is that experiment.
 """
 
