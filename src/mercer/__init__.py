@@ -33,6 +33,7 @@ _NAMES = {
         "RandomFourier",
         "TensorNTKFeatures",
         "TernaryFeatures",
+        "WaveFeatures",
     ),
     "preprocessing": ("SphericalCoordinates", "TableEncoder"),
     "io": ("load", "save"),
@@ -69,6 +70,7 @@ _NAMES = {
         "PoweredExponential",
         "ProductLaplace",
         "Ternary",
+        "WaveKernel",
         "Zonal",
     ),
 }
@@ -107,6 +109,7 @@ if TYPE_CHECKING:
         RandomFourier,
         TensorNTKFeatures,
         TernaryFeatures,
+        WaveFeatures,
     )
     from .io import load, save
     from .kernels import (
@@ -127,6 +130,7 @@ if TYPE_CHECKING:
         PowerSeries,
         ProductLaplace,
         Ternary,
+        WaveKernel,
         Zonal,
     )
     from .machines import (
@@ -195,6 +199,8 @@ __all__ = [
     "TensorNTKFeatures",
     "Ternary",
     "TernaryFeatures",
+    "WaveFeatures",
+    "WaveKernel",
     "Zonal",
     "__version__",
     "approximation_error",

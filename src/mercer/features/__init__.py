@@ -5,7 +5,7 @@ from .base import FeatureMap
 from .fourier import RandomFourier
 from .ntk import GradientFeatures, NNGPFeatures, NTKFeatures, TensorNTKFeatures
 from .nystrom import NystromFeatures
-from .packed import PackedFeatures, QuantizedFourier, TernaryFeatures
+from .packed import PackedFeatures, QuantizedFourier, TernaryFeatures, WaveFeatures
 from .polynomial import DotProductSketch, PolynomialSketch
 from .product import ProductFeatures
 from .zonal import GegenbauerFeatures
@@ -26,4 +26,5 @@ __all__ = [
     "RandomFourier",
     "TensorNTKFeatures",
     "TernaryFeatures",
+    "WaveFeatures",
 ]
