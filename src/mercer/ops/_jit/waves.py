@@ -25,35 +25,32 @@ def wave_planes(Z, scales, shifts, low, middle, high, levels, size, planes, firs
                 turns = Z[i, c + j] * scales[c + j] + shifts[c + j]
                 part = turns - np.floor(turns)
                 cosines[j] = abs(part - half)
-                other = part + three_quarters
-                sines[j] = abs(other - np.floor(other) - half)
+                later = part + three_quarters
+                sines[j] = abs(later - np.floor(later) - half)
                 wrong |= part != part
             left = min(count, size - 2 * c - count)
+            first_words = _words(cosines, count, low, middle, high, levels)
+            second_words = _words(sines, left, low, middle, high, levels)
+            word = 2 * c // PANEL
             for plane in range(planes.shape[0]):
-                first_word = _word(cosines, count, low, middle, high, levels, plane)
-                second_word = _word(sines, left, low, middle, high, levels, plane)
-                word = 2 * c // PANEL
+                one, other = first_words[plane], second_words[plane]
                 if count == PANEL:
-                    planes[plane, first + i, word] = first_word
-                    planes[plane, first + i, word + 1] = second_word
+                    planes[plane, first + i, word] = one
+                    planes[plane, first + i, word + 1] = other
                 else:
-                    planes[plane, first + i, word] = first_word | second_word << np.uint64(count)
+                    planes[plane, first + i, word] = one | other << np.uint64(count)
                     if word + 1 < planes.shape[2]:
-                        spilled = second_word >> np.uint64(PANEL - count)
-                        planes[plane, first + i, word + 1] = spilled
+                        planes[plane, first + i, word + 1] = other >> np.uint64(PANEL - count)
     return wrong == 0
 
 
 @compiled
-def _word(values, count, low, middle, high, levels, plane):
-    """Return the bits of one plane of at most 64 values."""
+def _words(values, count, low, middle, high, levels):
+    """Return the bits of both planes of at most 64 values; with two levels the second is 0."""
     if levels == 2:
-        return bits_above(values, 0, middle, 0, count)
+        return bits_above(values, 0, middle, 0, count), np.uint64(0)
+    above = bits_above(values, 0, high, 0, count)
     if levels == 3:
-        if plane == 0:
-            return bits_above(values, 0, high, 0, count)
-        return bits_above(low, 0, values, 0, count)
+        return above, bits_above(low, 0, values, 0, count)
     upper = bits_above(values, 0, middle, 0, count)
-    if plane == 1:
-        return upper
-    return bits_above(values, 0, low, 0, count) ^ upper ^ bits_above(values, 0, high, 0, count)
+    return bits_above(values, 0, low, 0, count) ^ upper ^ above, upper
