@@ -233,7 +233,7 @@ def fill_wave_planes(
     """
     step = FEW_ROWS if _additions(block, projection) is not None else max(1, block.shape[0])
     for start, stop in cut(block.shape[0], step):
-        few = block[start:stop]
+        few = block[start:stop, :]
         values = to_numpy(projection.project(few, namespace(few)))
         waves.planes(values, planes, first + start)
 
