@@ -299,6 +299,7 @@ def compared(curves: dict[tuple[int, str], Any], m: int, name: str) -> dict[str,
     """Return ratios of errors: means over the same runs and standard errors, and of all wrong."""
     row: dict[str, Any] = {"m": m, "method": name}
     for other in (FOURIER, FREQUENCIES):
+        row |= dict.fromkeys(f"{measure} / {other}" for measure in ("mse", "± mse", "wrong"))
         if (m, other) not in curves:
             continue
         own, its = curves[m, name], curves[m, other]

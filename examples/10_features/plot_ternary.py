@@ -61,7 +61,7 @@ for levels, colour in ((4, "C1"), (2, "C2")):
 left.plot(t, 2**0.5 * np.cos(phases), "0.6", lw=1, label="a Fourier feature")
 left.set(title="feature by projection", xlabel="projection, in standard deviations")
 left.set_ylim(-2.9, 1.6)
-left.legend(loc="lower left", fontsize=9, ncols=2)
+left.legend(loc="lower left", fontsize=7, ncols=2)
 left.grid(alpha=0.3)
 
 SIZES = {
