@@ -71,7 +71,7 @@ class TernaryFeatures(LearnsFromRows, FeatureMap):
 
     It needs many columns: a sum of a few signs is not normal. And rows of about the same norm,
     as thresholds are common to all. Gaussian, Laplace and Matérn kernels have features of as few
-    bits, :class:`WaveFeatures`, that need neither and are more exact.
+    bits, :class:`WaveFeatures`, that need neither.
 
     Parameters
     ----------
