@@ -38,6 +38,8 @@ from mercer import (
     TensorNTKFeatures,
     Ternary,
     TernaryFeatures,
+    WaveFeatures,
+    WaveKernel,
     Zonal,
 )
 from mercer._array import is_numpy, namespace
@@ -89,6 +91,8 @@ KERNELS = [
     Ternary(lower=0.5, upper=1.4, scale=2.0),
     Ternary(lower=0.0, upper=0.0),
     Ternary(lower=-0.8, upper=1.1, even=True),
+    WaveKernel(Gaussian()),
+    WaveKernel(Laplace("median"), levels=2),
     DotProduct((0.5, 0.0, 0.25)),
     DotProduct(cubed),
     GeneralizedZonal(powers, degree=3, order=2),
@@ -124,6 +128,9 @@ FEATURE_MAPS = [
         TernaryFeatures("relu", n_components=25, spread=2.0, center=False, output="float"),
         60,
     ),
+    (WaveFeatures(Gaussian("median"), n_components=24, output="float"), 40),
+    (WaveFeatures(n_components=25, levels=3, sparsity=0.0, output="float"), 32),
+    (WaveFeatures(Matern(nu=1.5), n_components=24, levels=2, output="float"), 4),
     (ArcCosineFeatures(order=1, n_components=24), 3),
     (ArcCosineFeatures(order=0, n_components=24), 3),
     (ArcCosineFeatures(order=1, n_components=24, sampling="gaussian"), 5),

@@ -34,6 +34,7 @@ _NAMES = {
         "RandomFourier",
         "TensorNTKFeatures",
         "TernaryFeatures",
+        "WaveFeatures",
     ),
     "preprocessing": ("ImageWhitening", "SphericalCoordinates", "TableEncoder"),
     "io": ("load", "save"),
@@ -71,6 +72,7 @@ _NAMES = {
         "PoweredExponential",
         "ProductLaplace",
         "Ternary",
+        "WaveKernel",
         "Zonal",
     ),
 }
@@ -110,6 +112,7 @@ if TYPE_CHECKING:
         RandomFourier,
         TensorNTKFeatures,
         TernaryFeatures,
+        WaveFeatures,
     )
     from .io import load, save
     from .kernels import (
@@ -131,6 +134,7 @@ if TYPE_CHECKING:
         PowerSeries,
         ProductLaplace,
         Ternary,
+        WaveKernel,
         Zonal,
     )
     from .machines import (
@@ -202,6 +206,8 @@ __all__ = [
     "TensorNTKFeatures",
     "Ternary",
     "TernaryFeatures",
+    "WaveFeatures",
+    "WaveKernel",
     "Zonal",
     "__version__",
     "approximation_error",

@@ -6,7 +6,7 @@ from .cntk import CNTKSketch
 from .fourier import RandomFourier
 from .ntk import GradientFeatures, NNGPFeatures, NTKFeatures, TensorNTKFeatures
 from .nystrom import NystromFeatures
-from .packed import PackedFeatures, QuantizedFourier, TernaryFeatures
+from .packed import PackedFeatures, QuantizedFourier, TernaryFeatures, WaveFeatures
 from .polynomial import DotProductSketch, PolynomialSketch
 from .product import ProductFeatures
 from .zonal import GegenbauerFeatures
@@ -28,4 +28,5 @@ __all__ = [
     "RandomFourier",
     "TensorNTKFeatures",
     "TernaryFeatures",
+    "WaveFeatures",
 ]
