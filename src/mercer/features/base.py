@@ -20,6 +20,7 @@ from .._sklearn import (
     fit_context,
     unchanged_on_error,
 )
+from ..engine.cluster import Partitions, on_blocks, on_cluster
 from ..engine.rows import map_rows, visit_rows
 from ..kernels import Kernel
 from .rows_seen import LearnsFromRows, RowsSeen
@@ -107,7 +108,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
-            NumPy, torch, CuPy or another Array API library, a data frame, or CSR.
+            NumPy, torch, CuPy or another Array API library, a data frame, or CSR; or a Dask array
+            or data frame, of which rows are read only if they matter.
         y : ignored
 
         Returns
@@ -116,7 +118,12 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         with unchanged_on_error(self):
             self._seen = None
-            self._fit_rows(check_rows(X, owner=self, reset=True), check=True)
+            if on_cluster(X):
+                parts = Partitions.of(X)
+                check_rows(parts.example.X, owner=self, reset=True)
+                self._fit_rows(parts, check=False)
+            else:
+                self._fit_rows(check_rows(X, owner=self, reset=True), check=True)
         # The summary holds rows of the data, which must not be stored in a pickle.
         self._seen = RowsSeen()
         return self
@@ -159,13 +166,15 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             self._fit_rows(check_rows(X, owner=self, reset=self._seen is None), check=True)
         return self
 
+    @on_blocks
     def transform(self, X: Any) -> Any:
         """Return the features of the rows of ``X``.
 
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
-            NumPy, torch, CuPy or another Array API library, a data frame, or CSR.
+            NumPy, torch, CuPy or another Array API library, a data frame, or CSR; or a Dask array
+            or data frame, for which the result is a Dask array that is not computed yet.
 
         Returns
         -------
@@ -265,7 +274,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         seen = RowsSeen() if self._seen is None else self._seen
         if kernel.needs_data() or looks:
             fresh = self.new_summary(self.seed_) if isinstance(self, LearnsFromRows) else None
-            seen = seen.with_rows(X, fresh)
+            known = isinstance(X, Partitions)
+            seen = seen.with_partitions(X, fresh) if known else seen.with_rows(X, fresh)
             kernel = kernel.from_summary(seen.known())
         elif check:
             visit_rows(_look, X, label="checking rows")

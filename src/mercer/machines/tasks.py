@@ -9,7 +9,8 @@ from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from .._array import is_foreign, joined_rows, moved, namespace, ones_for_rows
-from ..engine.streams import as_weights, is_stream, refuse_beside_stream
+from ..engine.cluster import Partitions, on_blocks, on_cluster
+from ..engine.streams import Block, as_weights, is_stream, refuse_beside_stream
 from .calibration import every_class
 from .estimator import Machine, Values
 
@@ -45,6 +46,9 @@ class Predicting(Machine):
         score : float
         """
         targets = self.targets_
+        if on_cluster(X):
+            found = Partitions.of(X, y, sample_weight).total(_score_sums, self, "score")
+            return float(found.score())
         if not is_stream(X):
             values = self.raw_predict(X, False)[0]
             checked = targets.check(y, values.shape[0], beside=values)
@@ -68,6 +72,18 @@ class Predicting(Machine):
         return _scored(targets, *map(joined_rows, (true, predicted, parts)))
 
 
+def _score_sums(machine: Any, block: Block, start: None) -> Any:
+    """Return what the score follows from, of a block of a cluster."""
+    targets, n_rows = machine.targets_, len(block.X)
+    if block.y is None:
+        raise ValueError(
+            "score needs targets: give y, or blocks (X, y), for rows on a cluster as well."
+        )
+    checked = targets.check(block.y, n_rows)
+    predicted = targets.decode(machine.raw_predict(block.X, False)[0])
+    return targets.score_sums(checked, predicted, as_weights(block.weights, n_rows))
+
+
 def _scored(targets: Any, checked: Any, predicted: Any, sample_weight: Any) -> float:
     """Return the score, computed where the decoded predictions are."""
     weights = as_weights(sample_weight, predicted.shape[0], beside=predicted)
@@ -84,6 +100,7 @@ class Regression(RegressorMixin, Predicting):
 
     score = Predicting.score
 
+    @on_blocks
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Return predictions and, if asked for, their standard deviations.
 
@@ -122,6 +139,7 @@ class Classification(ClassifierMixin, Predicting):
         """The labels."""
         return np.asarray(self.targets_.classes)
 
+    @on_blocks
     def decision_function(self, X: Any) -> Any:
         """Return the predictions of every class; for two classes those of the second.
 
@@ -137,6 +155,7 @@ class Classification(ClassifierMixin, Predicting):
         values = self._all_values(X)[0]
         return values[:, 0] if values.shape[1] == 1 else values
 
+    @on_blocks
     def predict(self, X: Any) -> Any:
         """Return the label of every row.
 
@@ -154,6 +173,7 @@ class Classification(ClassifierMixin, Predicting):
         """
         return self.targets_.decode(self._all_values(X)[0])
 
+    @on_blocks
     def predict_proba(self, X: Any) -> Any:
         """Return the calibrated probability of every class.
 
@@ -172,6 +192,7 @@ class Classification(ClassifierMixin, Predicting):
         found = self.predict_log_proba(X)
         return namespace(found).exp(found)
 
+    @on_blocks
     def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithm of :meth:`predict_proba`.
 
