@@ -47,9 +47,12 @@ def sync():
         yield
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def client():
-    """Two workers with a thread each, in processes of their own."""
+    """Two workers with a thread each, in processes of their own.
+
+    They are closed before other modules run, some of which measure memory.
+    """
     distributed = pytest.importorskip("distributed")
     settings = {"distributed.worker.memory.terminate": False}
     with (

@@ -253,7 +253,7 @@ def test_what_is_wrong_is_said_in_a_sentence(rows, unequal, features):
         machine.fit(as_unknown(X, y, unequal)[0], uncut[uncut > -np.inf])
     with pytest.raises(ValueError, match="X has 6 blocks, but y has 4"):
         machine.fit(as_unknown(X, y, unequal)[0], dy[dy > -np.inf])
-    with pytest.raises(TypeError, match="X.compute"):
+    with pytest.raises(TypeError, match="for all else bring the rows"):
         KernelRidge().fit(dX, dy)
     with pytest.raises(ValueError, match="All blocks of X are empty"):
         machine.fit([dask.delayed((X[:0], y[:0]))])

@@ -20,7 +20,7 @@ from .._sklearn import (
     fit_context,
     unchanged_on_error,
 )
-from ..engine.cluster import Partitions, on_blocks, on_cluster
+from ..engine.cluster import Partitions, answered, on_cluster
 from ..engine.rows import map_rows, visit_rows
 from ..kernels import Kernel
 from .rows_seen import LearnsFromRows, RowsSeen
@@ -166,7 +166,6 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             self._fit_rows(check_rows(X, owner=self, reset=self._seen is None), check=True)
         return self
 
-    @on_blocks
     def transform(self, X: Any) -> Any:
         """Return the features of the rows of ``X``.
 
@@ -183,6 +182,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             of 8 bits, float64 for all else. ``Z @ Z.T`` approximates ``kernel_(X)``.
         """
         check_is_fitted(self)
+        if on_cluster(X):
+            return answered(self, "transform", X)
         return self.transform_checked(check_rows(X, owner=self))
 
     def transform_checked(self, X: Any, as_floats: bool = False) -> Any:

@@ -9,7 +9,7 @@ from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from .._array import is_foreign, joined_rows, moved, namespace, ones_for_rows
-from ..engine.cluster import Partitions, on_blocks, on_cluster
+from ..engine.cluster import Partitions, answered, on_cluster
 from ..engine.streams import Block, as_weights, is_stream, refuse_beside_stream
 from .calibration import every_class
 from .estimator import Machine, Values
@@ -100,7 +100,6 @@ class Regression(RegressorMixin, Predicting):
 
     score = Predicting.score
 
-    @on_blocks
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Return predictions and, if asked for, their standard deviations.
 
@@ -118,6 +117,8 @@ class Regression(RegressorMixin, Predicting):
         std : array of the same shape, only with ``return_std``
         """
         targets = self.targets_
+        if on_cluster(X):
+            return answered(self, "predict", X, return_std=return_std)
         values, variances = self._all_values(X, return_std)
         if variances is None:
             return targets.decode(values)
@@ -139,7 +140,6 @@ class Classification(ClassifierMixin, Predicting):
         """The labels."""
         return np.asarray(self.targets_.classes)
 
-    @on_blocks
     def decision_function(self, X: Any) -> Any:
         """Return the predictions of every class; for two classes those of the second.
 
@@ -152,10 +152,11 @@ class Classification(ClassifierMixin, Predicting):
         -------
         decision : array of shape (n_samples,) or (n_samples, n_classes)
         """
+        if on_cluster(X):
+            return answered(self, "decision_function", X)
         values = self._all_values(X)[0]
         return values[:, 0] if values.shape[1] == 1 else values
 
-    @on_blocks
     def predict(self, X: Any) -> Any:
         """Return the label of every row.
 
@@ -171,9 +172,10 @@ class Classification(ClassifierMixin, Predicting):
         -------
         y : array of shape (n_samples,)
         """
+        if on_cluster(X):
+            return answered(self, "predict", X)
         return self.targets_.decode(self._all_values(X)[0])
 
-    @on_blocks
     def predict_proba(self, X: Any) -> Any:
         """Return the calibrated probability of every class.
 
@@ -189,10 +191,11 @@ class Classification(ClassifierMixin, Predicting):
         -------
         probabilities : array of shape (n_samples, n_classes)
         """
+        if on_cluster(X):
+            return answered(self, "predict_proba", X)
         found = self.predict_log_proba(X)
         return namespace(found).exp(found)
 
-    @on_blocks
     def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithm of :meth:`predict_proba`.
 
@@ -205,6 +208,8 @@ class Classification(ClassifierMixin, Predicting):
         -------
         log_probabilities : array of shape (n_samples, n_classes)
         """
+        if on_cluster(X):
+            return answered(self, "predict_log_proba", X)
         values = self.probability_scale_ * every_class(self._all_values(X)[0])
         if not is_foreign(values):
             return np.asarray(log_softmax(values, axis=1))

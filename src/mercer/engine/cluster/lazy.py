@@ -4,107 +4,92 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, TypeVar
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
 
-from ..._dask import is_dask
+from ..._frame import is_frame
 from ..._optional import require
 from ..streams import Block
-from .kinds import blocks_of, example_rows, first_rows
+from .kinds import example_rows
 from .partitions import Partitions
 from .run import slots_here
 from .tasks import Budget, Shared, block_of, n_rows_of, named
-
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def on_blocks(method: Method) -> Method:
-    """Let a method of a fitted estimator take Dask's collections too, and answer lazily.
-
-    The answer is a Dask array with a block for each block of rows. The estimator travels to every
-    worker once.
-
-    Parameters
-    ----------
-    method : callable
-        Called as ``method(self, X, ...)``; gives an array with a row for each row of ``X``, or
-        several of one shape.
-
-    Examples
-    --------
-    >>> class Twice:
-    ...     @on_blocks
-    ...     def transform(self, X):
-    ...         return 2 * X
-    >>> Twice().transform(np.eye(1))
-    array([[2.]])
-    """
-
-    @wraps(method)
-    def taking_blocks(self: Any, X: Any, *args: Any, **parameters: Any) -> Any:
-        if isinstance(X, Partitions):
-            return X.mapped(_replaced, _Answer(method, self, args, parameters), _label(method))
-        if is_dask(X):
-            return lazily(method, self, X, *args, **parameters)
-        return method(self, X, *args, **parameters)
-
-    return taking_blocks  # type: ignore[return-value]
 
 
 class _Answer:
     """A method of an estimator with its further arguments, for one block after the other."""
 
-    def __init__(self, method: Callable[..., Any], owner: Any, args: Any, parameters: Any) -> None:
-        self._call = method, owner, args, parameters
+    def __init__(self, owner: Any, method: str, parameters: dict[str, Any]) -> None:
+        self._owner, self._method, self._parameters = owner, method, parameters
         #: What an answer is like, one row of it.
         self.like: Any = None
 
-    def __call__(self, X: Any) -> np.ndarray:
+    def __call__(self, X: Any) -> Any:
         """Return the answer for a block; several arrays as one, behind each other."""
-        method, owner, args, parameters = self._call
-        found = method(owner, X, *args, **parameters)
-        return np.stack(found, axis=-1) if isinstance(found, tuple) else found
+        return self.with_number(X)[0]
 
-    def is_several(self, X: Any) -> bool:
-        """Return whether the answer has several arrays."""
-        method, owner, args, parameters = self._call
-        return isinstance(method(owner, X, *args, **parameters), tuple)
+    def with_number(self, X: Any) -> tuple[Any, bool]:
+        """Return the answer for a block, and whether it has several arrays."""
+        found = getattr(self._owner, self._method)(X, **self._parameters)
+        several = isinstance(found, tuple)
+        return (np.stack(found, axis=-1) if several else found), several
+
+    def tried(self, X: Any) -> tuple[Any, bool]:
+        """Return the same for a row that is made up: what is strange about it tells nothing."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found, several = self.with_number(X)
+        if is_frame(found):
+            raise TypeError(
+                f"set_output asks {type(self._owner).__name__} for data frames, but on a cluster "
+                "it gives Dask arrays; use set_output(transform='default')."
+            )
+        return found, several
+
+    def tried_block(self, block: Block) -> tuple[Any, bool]:
+        """Return the same for the rows of a block."""
+        return self.tried(block.X)
+
+    @property
+    def label(self) -> str:
+        """What its tasks are called."""
+        return self._method.replace("_", "-")
 
 
-def lazily(method: Callable[..., Any], owner: Any, X: Any, *args: Any, **parameters: Any) -> Any:
-    """Return what a method of a fitted estimator answers, as a Dask array that is not computed yet.
+def answered(owner: Any, method: str, X: Any, **parameters: Any) -> Any:
+    """Return what a method of a fitted estimator answers for rows on a cluster, not computed yet.
+
+    It is a Dask array with a block for each block of rows, or several for a method that gives
+    several arrays of one shape. The estimator travels to every worker once.
 
     Parameters
     ----------
-    method : callable
-        The method, not bound.
     owner : estimator
         Must not change while answers are computed.
-    X : Dask array, data frame, or list of delayed blocks
-        The rows.
-    *args, **parameters
+    method : str
+        The name of the method; it gives an array with a row for each row.
+    X : Dask array or data frame, list of delayed blocks, or Partitions
+        The rows; of Partitions the answer is Partitions, too.
+    **parameters
         Further arguments.
     """
+    answer = _Answer(owner, method, parameters)
+    if isinstance(X, Partitions):
+        return X.mapped(_replaced, answer, answer.label)
     array = require("dask.array", "dask", "Answers for rows on a cluster")
     delayed = require("dask", "dask", "Answers for rows on a cluster").delayed
-    answer = _Answer(method, owner, args, parameters)
-    row = _example(X)
+    made = example_rows(X) if hasattr(X, "ndim") else None
+    parts = Partitions.of(X) if made is None or not hasattr(X, "chunks") else None
     try:
-        with warnings.catch_warnings():
-            # The row is made up: that its categories are unknown tells nothing.
-            warnings.simplefilter("ignore")
-            answer.like, several = answer(row), answer.is_several(row)
+        like, several = answer.tried(made) if parts is None else parts.tried(answer.tried_block)
     except ValueError:
-        # A category, or a string that should be a date, of which no example can be made up.
-        row = first_rows(Partitions.of(X).whole()).X
-        answer.like, several = answer(row), answer.is_several(row)
-    like = answer.like
+        # Made-up rows are refused; real ones will do.
+        like, several = Partitions.of(X).tried(answer.tried_block)
+    answer.like = like
     budget = Budget.here(slots_here(_some_block(X)))
-    label = f"mercer-{type(owner).__name__.lower()}-{_label(method)}"
+    label = f"mercer-{type(owner).__name__.lower()}-{answer.label}"
     shared = delayed(Shared((answer, budget)), traverse=False, name=f"{label}-map-{uuid4().hex}")
     if hasattr(X, "chunks"):
         rows = X.rechunk({1: -1}) if X.ndim == 2 and X.numblocks[1] > 1 else X
@@ -123,7 +108,7 @@ def lazily(method: Callable[..., Any], owner: Any, X: Any, *args: Any, **paramet
             delayed(_of_block, pure=False)(
                 block, shared, number, dask_key_name=f"{label}-{uuid4().hex}-{number}"
             )
-            for number, block in enumerate(blocks_of(X, "X").blocks)
+            for number, block in enumerate(parts.blocks if parts else [])
         ]
         shape = (math.nan, *like.shape[1:])
         result = array.concatenate(
@@ -135,11 +120,6 @@ def lazily(method: Callable[..., Any], owner: Any, X: Any, *args: Any, **paramet
     return tuple(result[..., place] for place in range(like.shape[-1]))
 
 
-def _label(method: Callable[..., Any]) -> str:
-    """Return what the tasks of a method are called."""
-    return method.__name__.replace("_", "-")
-
-
 def _replaced(answer: _Answer, block: Block, start: None) -> Block:
     """Return a block whose rows are the answers for them."""
     return block._replace(X=answer(block.X))
@@ -148,12 +128,6 @@ def _replaced(answer: _Answer, block: Block, start: None) -> Block:
 def _some_block(X: Any) -> Any:
     """Return something that is computed where the blocks are."""
     return X[0] if isinstance(X, list) else X
-
-
-def _example(X: Any) -> Any:
-    """Return a row of the kind of the blocks."""
-    found = None if isinstance(X, list) or not hasattr(X, "ndim") else example_rows(X)
-    return Partitions.of(X).example.X if found is None else found
 
 
 def _answered(X: Any, shared: Shared, block_info: Any = None) -> Any:

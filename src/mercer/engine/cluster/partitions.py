@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import uuid4
@@ -92,10 +93,29 @@ class Partitions:
         else:
             example = Block(example, *(None if p is None else p.example for p in others))
         if others[0] is not None and example.y is None:
+            # Of strings and objects no example can be made up.
             example = example._replace(y=_first_row(blocks).y)
         made = cls(blocks, example, rows.lengths, rows.counts)
         made._columns = None if others[0] is None else columns
         return made
+
+    def first(self, n_blocks: int) -> Partitions:
+        """Return the first blocks alone."""
+        lengths = None if self._lengths is None else self._lengths[:n_blocks]
+        return Partitions(self.blocks[:n_blocks], self.example, lengths)
+
+    def tried(self, function: Callable[[Block], Any]) -> Any:
+        """Return what a function makes of the example, or of the first row if that is refused.
+
+        A made-up row may have a category that was not there before, or no date.
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                return function(self.example)
+            except ValueError:
+                self.example = _first_row(self.blocks)
+                return function(self.example)
 
     def without_rows(self) -> Partitions:
         """Return blocks of targets and weights, with the targets in place of the rows.
@@ -157,7 +177,7 @@ class Partitions:
         """
         tasks = self._tasks(function, shared, label, [None] * len(self.blocks), "")
         blocks = [_or_before(task, block) for task, block in zip(tasks, self.blocks, strict=True)]
-        example = function(shared, self.example, None)
+        example = self.tried(lambda row: function(shared, row, None))
         lengths, counts = (self._lengths, self._counts) if keeps_rows else (None, None)
         return Partitions(blocks, example, lengths, counts)
 
