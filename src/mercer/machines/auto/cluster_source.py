@@ -11,10 +11,11 @@ from ...engine.cluster import Partitions
 from ...engine.config import matrix_memory
 from ...engine.streams import Block
 from ...preprocessing import TableEncoder
+from ..cluster_rows import rows_with_weight
 from ..targets import Targets
 from .learnt import ROW_COPIES, is_searchable
 from .plan import choose_method
-from .source import RowsAtHand, brought, with_weight
+from .source import RowsAtHand, brought
 
 
 class RowsOnCluster:
@@ -60,8 +61,7 @@ def source_on_cluster(
     featured : bool
         Whether there are random features for the kernel.
     """
-    if parts.example.weights is not None:
-        parts = parts.mapped(_with_weight, None, "rows-with-weight", keeps_rows=False)
+    parts = rows_with_weight(parts)
     n_rows, width = parts.n_rows, int(parts.example.X.shape[1])
     asked = front_door.kernel is not None or front_door.n_components != "auto"
     free = front_door.encoder is None and not asked and front_door.approximation == "auto"
@@ -76,10 +76,3 @@ def source_on_cluster(
             "TableEncoder can; encode the rows first, and pass encoder=TableEncoder(...) or None."
         )
     return RowsOnCluster(parts)
-
-
-def _with_weight(shared: None, block: Block, start: None) -> Block:
-    weights = block.weights
-    if hasattr(weights, "to_numpy"):
-        weights = weights.to_numpy()
-    return with_weight(Block(block.X, np.asarray(block.y), np.asarray(weights, dtype=float)))
