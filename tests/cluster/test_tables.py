@@ -142,3 +142,16 @@ def test_an_encoder_of_another_library_is_refused(table):
     machine = KernelRegressor(Gaussian(2.0), n_components=16, encoder=StandardScaler())
     with pytest.raises(TypeError, match="only TableEncoder can"):
         machine.fit(cut(table)[["size"]], cut(table)["price"])
+
+
+def test_a_parquet_folder_is_read_in_one_cut_whatever_columns_are_wanted(table, tmp_path):
+    """Dask reads several files at once where few columns are wanted: targets must not be."""
+    pytest.importorskip("pyarrow")
+    (tmp_path / "folder").mkdir()
+    for number, rows in enumerate(np.split(np.arange(1200), 6)):
+        table.iloc[rows].to_parquet(tmp_path / "folder" / f"{number}.parquet")
+    frame = dd.read_parquet(tmp_path / "folder")
+    features = RandomFourier(Gaussian("median"), n_components=20, random_state=0)
+    found = FeatureRidge(features, alpha=0.1, selection=3).fit(frame[["size"]], frame["price"])
+    expected = FeatureRidge(features, alpha=0.1, selection=3).fit(table[["size"]], table["price"])
+    assert abs(found.coef_ - expected.coef_).max() <= 1e-10 * abs(expected.coef_).max()

@@ -110,9 +110,18 @@ def _of_frame(values: Any) -> Blocks:
     token = uuid4().hex
     counts = [
         delayed(n_rows_of, pure=False)(part, dask_key_name=f"mercer-count-{token}-{number}")
-        for number, part in enumerate(narrow.to_delayed())
+        for number, part in enumerate(_parts_of(narrow))
     ]
-    return Blocks(list(values.to_delayed()), None, counts, example_rows(values))
+    return Blocks(_parts_of(values), None, counts, example_rows(values))
+
+
+def _parts_of(values: Any) -> list[Any]:
+    """Return the parts of a frame, of which only the columns are read that are wanted.
+
+    The whole of Dask's optimisation would read several files at once where few columns are wanted:
+    rows, targets and lengths would come in different parts.
+    """
+    return list(values.simplify().to_delayed(optimize_graph=False))
 
 
 def _of_list(values: list[Any]) -> Blocks:
