@@ -26,6 +26,8 @@ from ..runner import REST, check
 
 N_ROWS, N_WORKERS, PART_ROWS, N_FEATURES = 10**10, 10**4, 10**6, 30
 WIDTHS = (1024, 4096, 8192)
+#: Workers to compare.
+WORKERS = (10, 100, 1000, 10_000)
 #: Rows that are learnt to measure how long a part takes.
 MEASURED_ROWS = 32_768
 #: Bytes a second that a worker receives: 10 Gbit/s.
@@ -77,7 +79,7 @@ class Outcome:
 
 def run(repeats: int) -> Report:
     """Return measured costs, and simulated reductions of 10^10 rows on 10^4 workers."""
-    rows = []
+    rows, more = [], []
     for width in WIDTHS:
         costs = measured(width)
         n_parts = N_ROWS // PART_ROWS
@@ -100,21 +102,20 @@ def run(repeats: int) -> Report:
                 "client MB": costs.n_bytes / 1e6,
             }
         )
+        for n_workers in WORKERS:
+            found = simulated(n_parts, n_workers, costs)
+            more.append(
+                {
+                    "case": f"m={width}, {n_workers:,} workers",
+                    "width": width,
+                    "workers": n_workers,
+                    "learn s": found.learnt,
+                    "reduce s": found.seconds - found.learnt,
+                }
+            )
     title = f"n={N_ROWS:.0e} rows of {N_FEATURES} columns, {N_WORKERS:,} workers of one thread"
     scale = Table(title, rows)
-    workers = Table(
-        "Workers, m=4096",
-        [
-            {
-                "case": f"{n_workers} workers",
-                "workers": n_workers,
-                "learn s": found.learnt,
-                "reduce s": found.seconds - found.learnt,
-            }
-            for n_workers in (1, 10, 100, 1000, 10_000)
-            for found in [simulated(N_ROWS // PART_ROWS, n_workers, costs_of(rows, 4096))]
-        ],
-    )
+    workers = Table(f"More and fewer workers, n={N_ROWS:.0e}", more)
     client = Table("The client and the scheduler", [overheads()])
     targets = [check(scale, f"m={m}", "reduce / learn", "at most", 0.5) for m in WIDTHS]
     return Report([scale, workers, client], targets)
@@ -129,10 +130,10 @@ def measured(width: int) -> Costs:
     with mercer.config(n_jobs=1):
         model = mercer.FeatureRidge(features).partial_fit(X[:64], y[:64])
         learn = fastest(lambda: model.partial_fit(X, y), 2)
-    sums = RidgeStatistics(width, 1)
-    sums.add(generator.standard_normal((256, width)), generator.standard_normal((256, 1)))
-    other = RidgeStatistics(width, 1)
-    other.merge(sums)
+    # Of other rows, so about another point: merging moves it.
+    sums, other = (RidgeStatistics(width, 1) for _ in range(2))
+    for one in (sums, other):
+        one.add(generator.standard_normal((256, width)), generator.standard_normal((256, 1)))
     text = pickle.dumps(sums, protocol=5)
     copy = fastest(lambda: merged([sums, other]))
     return Costs(
@@ -153,14 +154,6 @@ def fastest(function: Callable[[], Any], calls: int = 3) -> float:
         function()
         seconds.append(time.perf_counter() - start)
     return min(seconds)
-
-
-def costs_of(rows: list[dict[str, Any]], width: int) -> Costs:
-    """Return the costs that a row of the table tells of."""
-    row = next(row for row in rows if row["case"] == f"m={width}")
-    n_bytes = int(1e6 * row["sums MB"])
-    rest = row["receive s"] - n_bytes / BANDWIDTH
-    return Costs(row["part s"], rest / 2, rest / 2, row["merge s"], n_bytes)
 
 
 def simulated(n_parts: int, n_workers: int, costs: Costs) -> Outcome:
