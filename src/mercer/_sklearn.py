@@ -247,7 +247,8 @@ def _check_foreign(X: Any, name: str, owner: Any, reset: bool) -> Any:
     if is_dask(X):
         raise TypeError(
             f"{name} is a Dask collection, which is not taken here: fit, transform and predict of "
-            "feature maps, TableEncoder, FeatureRidge, the front door, k-means and PCA take them; "
+            "feature maps, TableEncoder, FeatureRidge, the front door, k-means, PCA and "
+            "feature-learning machines take them; "
             f"for all else bring the rows to this machine with {name}.compute()."
         )
     if not is_supported(X):
