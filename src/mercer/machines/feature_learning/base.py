@@ -40,13 +40,11 @@ from .data import (
 )
 from .iterative_step import IterativeStep
 from .loop import Iterate, iterate, learnt_from_all
-from .report import NAMED, LearnerReport
+from .report import EXPECTED_BY, NAMED, LearnerReport
 from .state import LearnerState, LearntAttributes
 from .steps import ExactStep, Fit, FourierStep, NystromStep, Step
 from .weights import Rule, Weights
 
-#: How an error is measured, by solver.
-EXPECTED_BY = {"exact": "leave-one-out", "iterative": "held-out rows"}
 #: Rows from which on some can be held out.
 ENOUGH_ROWS = 50
 
