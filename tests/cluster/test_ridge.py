@@ -289,3 +289,18 @@ def test_a_fit_that_fails_changes_nothing(rows, unequal, features):
     with pytest.raises(ValueError, match="NaN"):
         model.fit(*as_array(np.where(X > 2, np.nan, X), y, unequal))
     assert np.array_equal(model.coef_, before)
+
+
+def test_data_frames_are_refused_as_output(rows, unequal):
+    X, y = rows
+    features = RandomFourier(Gaussian(2.0), n_components=10, random_state=0).fit(X)
+    with pytest.raises(TypeError, match="use set_output"):
+        features.set_output(transform="pandas").transform(as_array(X, y, unequal)[0])
+
+
+def test_without_dask_the_pip_line_is_said(monkeypatch, rows, unequal):
+    X, y = rows
+    collections = as_array(X, y, unequal)
+    monkeypatch.setitem(__import__("sys").modules, "dask", None)
+    with pytest.raises(ImportError, match=r"pip install 'mercer\[dask\]'"):
+        FeatureRidge().fit(*collections)

@@ -26,7 +26,7 @@ from ..estimator import ALPHA, adopt
 from ..report import shortened
 from ..targets import LabelTargets, Targets
 from .batches import fresh_blocks, landmark_rows, probed, repeated, sample_size
-from .choices import Choices, choose_alphas, choose_kernel, choose_solver
+from .choices import ENOUGH_ROWS, Choices, choose_alphas, choose_kernel, choose_solver
 from .cluster_rows import rows_of_cluster
 from .data import (
     Rows,
@@ -44,9 +44,6 @@ from .report import EXPECTED_BY, NAMED, LearnerReport
 from .state import LearnerState, LearntAttributes
 from .steps import ExactStep, Fit, FourierStep, NystromStep, Step
 from .weights import Rule, Weights
-
-#: Rows from which on some can be held out.
-ENOUGH_ROWS = 50
 
 CONSTRAINTS: dict[str, list[Any]] = {
     "kernel": [Kernel, None],
