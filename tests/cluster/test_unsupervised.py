@@ -89,7 +89,7 @@ def test_iterations_are_those_of_lloyd_from_the_centers_of_a_sample(
     monkeypatch.setattr(k_means_on_cluster, "START_ROWS", 60)
     weights = np.random.default_rng(1).integers(1, 4, 1500).astype(float) if weighted else None
     features = RandomFourier(Gaussian(2.0), n_components=20, random_state=0)
-    machine = KernelKMeans(features, n_clusters=4, tol=1e-6)
+    machine = KernelKMeans(features, n_clusters=4, tol=1e-3)
     own = None if weights is None else da.from_array(weights, chunks=300)
     found = machine.fit(da.from_array(groups, chunks=(unequal, -1)), sample_weight=own)
     assert found.n_iter_ > 2
@@ -98,15 +98,15 @@ def test_iterations_are_those_of_lloyd_from_the_centers_of_a_sample(
     sample = RowSample(60, k_means_on_cluster.Stream(0).child("starts"))
     sample.add(groups, counts)
     Z = found.features_.transform(sample.columns[0])
-    start = KMeans(4, n_init=5, max_iter=300, tol=1e-6, random_state=0)
+    start = KMeans(4, n_init=5, max_iter=300, tol=1e-3, random_state=0)
     start.fit(Z, sample_weight=sample.columns[1])
-    tolerance = 1e-6 * np.mean(np.var(Z, axis=0))
+    tolerance = 1e-3 * np.mean(np.var(Z, axis=0))
     all_rows = found.features_.transform(groups)
     centers, closest = lloyd(all_rows, start.cluster_centers_, tolerance, counts)
     assert np.allclose(found.cluster_centers_, centers, rtol=0, atol=1e-10)
     inertia = counts @ np.sum((all_rows - centers[closest]) ** 2, axis=1)
     assert found.inertia_ == pytest.approx(inertia, rel=1e-9)
-    for lengths in (1500, 211):
+    for lengths in (400,):
         own = None if weights is None else da.from_array(weights, chunks=lengths)
         again = machine.fit(da.from_array(groups, chunks=(lengths, -1)), sample_weight=own)
         assert np.allclose(again.cluster_centers_, centers, rtol=0, atol=1e-10)
