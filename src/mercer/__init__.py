@@ -19,6 +19,7 @@ _NAMES = {
     "engine.config": ("config", "set_config"),
     "features": (
         "ArcCosineFeatures",
+        "CNTKSketch",
         "DotProductSketch",
         "FeatureMap",
         "GegenbauerFeatures",
@@ -33,8 +34,9 @@ _NAMES = {
         "RandomFourier",
         "TensorNTKFeatures",
         "TernaryFeatures",
+        "WaveFeatures",
     ),
-    "preprocessing": ("SphericalCoordinates", "TableEncoder"),
+    "preprocessing": ("ImageWhitening", "SphericalCoordinates", "TableEncoder"),
     "io": ("load", "save"),
     "machines": (
         "FeatureRidge",
@@ -70,6 +72,7 @@ _NAMES = {
         "PoweredExponential",
         "ProductLaplace",
         "Ternary",
+        "WaveKernel",
         "Zonal",
     ),
 }
@@ -94,6 +97,7 @@ if TYPE_CHECKING:
     from .engine.config import config, set_config
     from .features import (
         ArcCosineFeatures,
+        CNTKSketch,
         DotProductSketch,
         FeatureMap,
         GegenbauerFeatures,
@@ -108,6 +112,7 @@ if TYPE_CHECKING:
         RandomFourier,
         TensorNTKFeatures,
         TernaryFeatures,
+        WaveFeatures,
     )
     from .io import load, save
     from .kernels import (
@@ -129,6 +134,7 @@ if TYPE_CHECKING:
         PowerSeries,
         ProductLaplace,
         Ternary,
+        WaveKernel,
         Zonal,
     )
     from .machines import (
@@ -146,7 +152,7 @@ if TYPE_CHECKING:
         RFMClassifier,
         RFMRegressor,
     )
-    from .preprocessing import SphericalCoordinates, TableEncoder
+    from .preprocessing import ImageWhitening, SphericalCoordinates, TableEncoder
 
 
 __all__ = [
@@ -155,6 +161,7 @@ __all__ = [
     "NTK",
     "ArcCosine",
     "ArcCosineFeatures",
+    "CNTKSketch",
     "DotProduct",
     "DotProductSketch",
     "Exponential",
@@ -169,6 +176,7 @@ __all__ = [
     "GreedyDesign",
     "IRKMClassifier",
     "IRKMRegressor",
+    "ImageWhitening",
     "Kernel",
     "KernelClassifier",
     "KernelKMeans",
@@ -198,6 +206,8 @@ __all__ = [
     "TensorNTKFeatures",
     "Ternary",
     "TernaryFeatures",
+    "WaveFeatures",
+    "WaveKernel",
     "Zonal",
     "__version__",
     "approximation_error",

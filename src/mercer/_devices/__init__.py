@@ -112,6 +112,24 @@ def has_fused_kernels(X: Any) -> bool:
     return _triton_runs() and X.stride(-1) == 1
 
 
+def stored(X: Any) -> Any:
+    """Return an array in the dtype that large intermediate results are stored in.
+
+    That is bfloat16 for float32 tensors of torch where the setting ``precision`` says so: half
+    of the memory to read and to write. All else stays as it is.
+
+    Examples
+    --------
+    >>> stored(np.eye(1, dtype="float32"))
+    array([[1.]], dtype=float32)
+    """
+    if is_numpy(X) or settings().precision != "bfloat16" or not array_api_compat.is_torch_array(X):
+        return X
+    from .torch import in_bfloat16
+
+    return in_bfloat16(X)
+
+
 def has_recordings(X: Any) -> bool:
     """Return whether work on the device of an array can be recorded and replayed."""
     return has_fused_kernels(X) and X.device.type == "cuda"

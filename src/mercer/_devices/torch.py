@@ -160,6 +160,11 @@ def _bfloat16_product(A: torch.Tensor, B: torch.Tensor) -> torch.Tensor:
         return left.to(torch.float32) @ right.to(torch.float32)
 
 
+def in_bfloat16(X: torch.Tensor) -> torch.Tensor:
+    """Return a float32 tensor in bfloat16, and others as they are."""
+    return X.to(torch.bfloat16) if X.dtype == torch.float32 else X
+
+
 def sent_ahead(blocks: Iterable[Any], device: str) -> Iterator[Any]:
     """Yield tuples of host arrays as tensors on a device, each copied while the last is used."""
     target = torch.device(device)

@@ -20,6 +20,7 @@ from .._sklearn import (
     fit_context,
     unchanged_on_error,
 )
+from ..engine.cluster import Partitions, answered, on_cluster
 from ..engine.rows import map_rows, visit_rows
 from ..kernels import Kernel
 from .rows_seen import LearnsFromRows, RowsSeen
@@ -107,7 +108,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
-            NumPy, torch, CuPy or another Array API library, a data frame, or CSR.
+            NumPy, torch, CuPy or another Array API library, a data frame, or CSR; or a Dask array
+            or data frame, of which rows are read only if they matter.
         y : ignored
 
         Returns
@@ -116,7 +118,13 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         with unchanged_on_error(self):
             self._seen = None
-            self._fit_rows(check_rows(X, owner=self, reset=True), check=True)
+            if on_cluster(X):
+                parts = Partitions.of(X)
+                check_rows(parts.example.X, owner=self, reset=True)
+                self._fit_rows(parts, self._kernel(), check=False)
+            else:
+                rows, kernel = self._kernel().as_rows(X)
+                self._fit_rows(check_rows(rows, owner=self, reset=True), kernel, check=True)
         # The summary holds rows of the data, which must not be stored in a pickle.
         self._seen = RowsSeen()
         return self
@@ -137,7 +145,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self._seen = None
         self.n_features_in_ = int(X.shape[1])
         self.__dict__.pop("feature_names_in_", None)
-        self._fit_rows(X, check=False)
+        self._fit_rows(X, self._kernel(), check=False)
         self._seen = RowsSeen()
         return self
 
@@ -156,7 +164,9 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self : FeatureMap
         """
         with unchanged_on_error(self):
-            self._fit_rows(check_rows(X, owner=self, reset=self._seen is None), check=True)
+            rows, kernel = self._kernel().as_rows(X)
+            rows = check_rows(rows, owner=self, reset=self._seen is None)
+            self._fit_rows(rows, kernel, check=True)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -165,7 +175,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
-            NumPy, torch, CuPy or another Array API library, a data frame, or CSR.
+            NumPy, torch, CuPy or another Array API library, a data frame, or CSR; or a Dask array
+            or data frame, for which the result is a Dask array that is not computed yet.
 
         Returns
         -------
@@ -174,7 +185,9 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             of 8 bits, float64 for all else. ``Z @ Z.T`` approximates ``kernel_(X)``.
         """
         check_is_fitted(self)
-        return self.transform_checked(check_rows(X, owner=self))
+        if on_cluster(X):
+            return answered(self, "transform", X)
+        return self.transform_checked(check_rows(self.kernel_.as_rows(X)[0], owner=self))
 
     def transform_checked(self, X: Any, as_floats: bool = False) -> Any:
         """Return the features of rows that are checked already, whatever ``set_output`` says.
@@ -256,16 +269,16 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _looks_at(self, kernel: Kernel) -> bool:
         return isinstance(self, LearnsFromRows) and self.looks_at_rows(kernel)
 
-    def _fit_rows(self, X: Any, check: bool) -> None:
+    def _fit_rows(self, X: Any, kernel: Kernel, check: bool) -> None:
         """Learn from the rows, and draw; ``check`` rows that do not matter, too."""
-        kernel = self._kernel()
         looks = self._looks_at(kernel)
         if self._seen is None:
             self.seed_ = seed_of(self.get_params(deep=False).get("random_state", 0))
         seen = RowsSeen() if self._seen is None else self._seen
         if kernel.needs_data() or looks:
             fresh = self.new_summary(self.seed_) if isinstance(self, LearnsFromRows) else None
-            seen = seen.with_rows(X, fresh)
+            known = isinstance(X, Partitions)
+            seen = seen.with_partitions(X, fresh) if known else seen.with_rows(X, fresh)
             kernel = kernel.from_summary(seen.known())
         elif check:
             visit_rows(_look, X, label="checking rows")

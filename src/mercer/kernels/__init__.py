@@ -15,6 +15,7 @@ from .relu import NNGP, NTK, ArcCosine
 from .series import PowerSeries
 from .stationary import Isotropic
 from .ternary import Ternary
+from .waves import WaveKernel
 from .zonal import DotProduct, GeneralizedZonal, Zonal
 from .zonal_coefficients import zonal_coefficients
 
@@ -41,6 +42,7 @@ __all__ = [
     "Scaled",
     "Sum",
     "Ternary",
+    "WaveKernel",
     "Zonal",
     "kernel_moments",
     "zonal_coefficients",

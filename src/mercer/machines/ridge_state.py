@@ -28,6 +28,7 @@ from ..solvers import (
     FewRows,
     Gathered,
     Problem,
+    RidgeStatistics,
     Solution,
     accumulator_for,
     gathered_beside,
@@ -67,6 +68,8 @@ class RidgeState:
 
     #: Whether coefficients are beyond float32, once it is known.
     _large: bool | None = None
+    #: What draws the folds of rows that stand below others.
+    _draws: np.random.Generator | None = None
 
     def __init__(self, targets: Targets, rows: FeatureRows, problem: Problem, n_folds: int) -> None:
         self.targets, self.rows, self.problem = targets, rows, problem
@@ -79,6 +82,22 @@ class RidgeState:
         self._solution: Solution | None = None
         self._scale: float | None = None
         self._posteriors: dict[Any, Form] = {}
+
+    def below(self, n_rows: int, draws: np.random.Generator | None) -> RidgeState:
+        """Return an empty state for rows that stand below others.
+
+        Parameters
+        ----------
+        n_rows : int
+            Rows above.
+        draws : Generator or None
+            What draws the folds from there on, where there are folds.
+        """
+        other = RidgeState(self.targets, self.rows, self.problem, self.n_folds)
+        other._draws = draws
+        if other.sample is not None:
+            other.sample.skip(n_rows)
+        return other
 
     def add(self, X: Any, Y: Any, weights: Any, counts: Any, n_before: int = 0) -> None:
         """Add a block of checked rows with expanded targets, weights and sample weights."""
@@ -121,7 +140,10 @@ class RidgeState:
         """Return what rows are added to; the first block says of which kind it is."""
         if self.gathered is None:
             size = self.rows.width, self.targets.n_columns, self.n_folds
-            self.gathered = accumulator_for(Z, *size)
+            made = accumulator_for(Z, *size)
+            if self._draws is not None and isinstance(made, RidgeStatistics):
+                made.draw_from(self._draws)
+            self.gathered = made
         # Sums go where the rows are.
         self.gathered = found = gathered_beside(self.gathered.accumulator(), Z)
         self._kept = None

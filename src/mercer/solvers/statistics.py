@@ -7,16 +7,17 @@ float32 features is computed in float32, and added up in float64.
 
 from __future__ import annotations
 
+import copy
 from functools import singledispatch
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from .._array import is_foreign, namespace, to_numpy
-from .._random import Stream
 from .._registry import storable
 from ..ops.products import add_gram, product_beside_scipy
 from .block_rows import beyond_float32, chosen_rows, mean_row
+from .folds import fold_draws
 from .symmetric_sums import mirrored, symmetric_times, with_outer_products
 
 #: The share of the weight from which on a fold is not subtracted from the total.
@@ -279,7 +280,11 @@ class RidgeStatistics:
     def __init__(self, n_features: int, n_targets: int, n_folds: int = 0) -> None:
         self.n_features, self.n_targets, self.n_folds = n_features, n_targets, n_folds
         self.folds = [self.moments(n_features, n_targets) for _ in range(max(1, n_folds))]
-        self._generator = Stream(0).child("folds").generator()
+        self._generator = fold_draws()
+
+    def draw_from(self, generator: np.random.Generator) -> None:
+        """Draw the folds of further rows as one of :func:`~mercer.solvers.draws_below` does."""
+        self._generator = copy.deepcopy(generator)
 
     @property
     def n_rows(self) -> int:

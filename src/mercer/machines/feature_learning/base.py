@@ -16,6 +16,7 @@ from sklearn.base import TransformerMixin, clone
 from ..._array import as_floating, brought, joined_rows, moved
 from ..._random import Stream, seed_of
 from ..._sklearn import RANDOM_STATE, Interval, StrOptions, check_rows, fit_context
+from ...engine.cluster import Partitions, answered, on_cluster
 from ...engine.progress import Job
 from ...engine.sample import RowSample
 from ...engine.streams import Block, as_weights, learning_rows, stream_names
@@ -25,19 +26,24 @@ from ..estimator import ALPHA, adopt
 from ..report import shortened
 from ..targets import LabelTargets, Targets
 from .batches import fresh_blocks, landmark_rows, probed, repeated, sample_size
-from .choices import Choices, choose_alphas, choose_kernel, choose_solver
-from .data import Rows, Scales, Standardized, scales_of, size_of, where_computed, where_given
+from .choices import ENOUGH_ROWS, Choices, choose_alphas, choose_kernel, choose_solver
+from .cluster_rows import rows_of_cluster
+from .data import (
+    Rows,
+    Scales,
+    Standardized,
+    known,
+    scales_of,
+    standardized_batches,
+    where_computed,
+    where_given,
+)
 from .iterative_step import IterativeStep
 from .loop import Iterate, iterate, learnt_from_all
-from .report import NAMED, LearnerReport
+from .report import EXPECTED_BY, NAMED, LearnerReport
 from .state import LearnerState, LearntAttributes
 from .steps import ExactStep, Fit, FourierStep, NystromStep, Step
 from .weights import Rule, Weights
-
-#: How an error is measured, by solver.
-EXPECTED_BY = {"exact": "leave-one-out", "iterative": "held-out rows"}
-#: Rows from which on some can be held out.
-ENOUGH_ROWS = 50
 
 CONSTRAINTS: dict[str, list[Any]] = {
     "kernel": [Kernel, None],
@@ -136,6 +142,8 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         """
         # Only a fit that succeeds replaces what was learnt before.
         fresh = clone(self)
+        if on_cluster(X):
+            X, y, sample_weight = rows_of_cluster(Partitions.of(X, y, sample_weight), self)
         before = self if self.warm_start and self._state is not None else None
         with Job(type(self).__name__, ["columns", "iterations"], verbose=int(self.verbose)) as job:
             fresh._learn(X, y, sample_weight, seed_of(self.random_state), before, job)
@@ -163,7 +171,7 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
                 source = fresh_blocks(
                     X, y, sample_weight, check, self._steps(), self.batch_size, seeds
                 )
-                blocks = _known(next(source))
+                blocks = known(next(source))
             else:
                 blocks = repeated(X, y, sample_weight, check)
             sample = RowSample(sample_size(self.n_components), stream.child("landmarks"))
@@ -184,7 +192,7 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         share, data, held = self._parts(whole, stream.child("aside"))
         fit, about = self._step_of(whole, scales, sample, stream.seed, weights.matrix)
         rule = Rule(self.mixing, self.safeguard, self.negative)
-        batches = repeat(data) if source is None else _batches(data, source, scales)
+        batches = repeat(data) if source is None else standardized_batches(data, source, scales)
 
         def update(weights: Any, result: Fit) -> Weights:
             return weights.updated(result.E, result.D, rule) if scales.n_varying else weights
@@ -345,6 +353,8 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
             Standardised and reweighted: distances between them are those of the machine. In the
             library and on the device of ``X``.
         """
+        if on_cluster(X):
+            return answered(self, "transform", X)
         X = check_rows(X, owner=self)
         return where_given(X, joined_rows(list(self._reweighted(X))))
 
@@ -385,14 +395,3 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _known(block: Rows) -> Any:
-    return lambda: iter([block])
-
-
-def _batches(first: Standardized, source: Iterator[Rows], scales: Scales) -> Iterator[Standardized]:
-    """Yield the rows of every iteration."""
-    yield first
-    for block in source:
-        yield Standardized(_known(block), scales, *size_of([block]), check=True)

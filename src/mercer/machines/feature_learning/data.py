@@ -283,6 +283,36 @@ def size_of(blocks: Iterable[Rows]) -> tuple[int, float]:
     return n_rows, weight
 
 
+def known(block: Rows) -> BlockSource:
+    """Return a source of one block.
+
+    Examples
+    --------
+    >>> len(list(known(Rows(np.eye(2), np.ones((2, 1))))()))
+    1
+    """
+    return lambda: iter([block])
+
+
+def standardized_batches(
+    first: Standardized, source: Iterator[Rows], scales: Scales
+) -> Iterator[Standardized]:
+    """Yield the rows of every iteration, the first of which are standardised already.
+
+    Parameters
+    ----------
+    first : Standardized
+        The rows of the first iteration.
+    source : iterator of Rows
+        Those of the others.
+    scales : Scales
+        How to standardise them.
+    """
+    yield first
+    for block in source:
+        yield Standardized(known(block), scales, *size_of([block]), check=True)
+
+
 def where_computed(X: Any, size: int) -> Iterator[Any]:
     """Yield rows to predict for, dense and floating, in blocks where they are computed."""
     pieces = Rows(X, np.empty((X.shape[0], 0))).pieces(size)
