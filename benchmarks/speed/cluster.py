@@ -35,7 +35,10 @@ import sys
 from distributed import LocalCluster
 if __name__ == "__main__":
     with LocalCluster(
-        n_workers=int(sys.argv[1]), threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
+        n_workers=int(sys.argv[1]),
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address="127.0.0.1:0",
     ) as cluster:
         print(cluster.scheduler_address, flush=True)
         sys.stdin.read()
