@@ -10,13 +10,14 @@ import click
 
 from ..options import data_option, out_option
 from ..report import publish
-from . import arccosine, gaussian, intervals, landmarks, logistic, peers, solver, tables, zonal
+from . import arccosine, gaussian, intervals, landmarks, logistic, peers, plans, solver, tables, zonal
 
 BENCHMARKS = {
     "arccosine": arccosine.run,
     "gaussian": gaussian.run,
     "zonal": zonal.run,
     "intervals": intervals.run,
+    "plans": plans.run,
 }
 #: Those that need a folder of data, and take long; run with ``--only``.
 ON_DATA = ("tables", "solver", "logistic", "landmarks", "peers")

@@ -15,7 +15,7 @@ __version__ = "0.1.0"
 #: Folder: the public names that it gives to the front. They are imported on first use, so that
 #: ``import mercer`` and ``mercer --help`` cost nothing.
 _NAMES = {
-    "diagnostics": ("approximation_error",),
+    "diagnostics": ("approximation_error", "plan"),
     "engine.config": ("config", "set_config"),
     "features": (
         "ArcCosineFeatures",
@@ -89,7 +89,7 @@ _FOLDERS = (
 )
 
 if TYPE_CHECKING:
-    from .diagnostics import approximation_error
+    from .diagnostics import approximation_error, plan
     from .engine.config import config, set_config
     from .features import (
         ArcCosineFeatures,
@@ -200,6 +200,7 @@ __all__ = [
     "approximation_error",
     "config",
     "load",
+    "plan",
     "save",
     "set_config",
 ]

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import mercer
 from mercer.cli import main
 from mercer.cli._data import Arrays, Watched
-from mercer.cli.fit import KERNELS
+from mercer.cli._model_options import KERNELS
 from mercer.machines.auto.pilot import NAMES
 
 

@@ -2,6 +2,8 @@
 
 from ..features.approximation import ApproximationError, approximation_error
 from .dimension import StatisticalDimension, statistical_dimension
+from .plan_record import Plan, PlannedStep
+from .planning import plan, refuse_what_does_not_fit
 from .projection_cost import ProjectionCost, projection_cost
 from .selection import SelectionFrequencies, selection_frequencies
 from .spectral import SpectralApproximation, spectral_approximation
@@ -17,13 +19,17 @@ from .weights_display import WeightsDisplay
 
 __all__ = [
     "ApproximationError",
+    "Plan",
+    "PlannedStep",
     "ProjectionCost",
     "SelectionFrequencies",
     "SpectralApproximation",
     "StatisticalDimension",
     "WeightsDisplay",
     "approximation_error",
+    "plan",
     "projection_cost",
+    "refuse_what_does_not_fit",
     "selection_frequencies",
     "spectral_approximation",
     "statistical_dimension",

@@ -34,7 +34,7 @@ from ..report import FitReport
 from ..targets import Targets
 from .learnt import SAMPLE_ROWS, is_searchable, learnt_state
 from .pilot import PILOT_ROWS, Pilot, choose_kernel, has_feature_map
-from .plan import choose_method
+from .plan import choose_method, refuse_what_does_not_fit
 from .preparation import (
     finished,
     learn_columns,
@@ -210,6 +210,7 @@ class KernelMachine(Machine):
     def _prepare(self, source: Source, targets: Any, name: str | None, job: Job) -> Iterable[Block]:
         """Learn the columns, compare kernels on a sample, and set up the machine."""
         seed, featured = seed_of(self.random_state), has_feature_map(self.kernel)
+        refuse_what_does_not_fit(source.n_rows, self.n_components, self.approximation, source.near)
         with job.stage("columns") as stage:
             first, blocks, same = source.preview()
             free = self.encoder is None

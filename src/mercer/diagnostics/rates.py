@@ -1,0 +1,101 @@
+"""How fast this machine is: rates of the few operations that fits spend their time with."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+from scipy.linalg import blas, lapack
+
+from .._settings import settings
+from ..engine.threads import allowed_threads, single_threaded_blas
+from ..solvers.steps import Step
+
+#: Sizes of what is measured: large enough for full speed, all of it within a second.
+ROWS, COLUMNS, REDUCED, STREAMED = 2048, 1024, 640, 2**24
+#: How often each is measured; the fastest counts.
+REPEATED = 3
+
+
+def machine_rates() -> dict[str, float]:
+    """Return how many operations of each kind this machine does in a second.
+
+    Measured once for each number of threads, in less than a second.
+
+    Returns
+    -------
+    rates : dict
+        ``"sums32"`` and ``"sums64"`` (operations in sums of products of features), ``"cholesky"``,
+        ``"tridiagonal"`` (a reduction, by one thread), ``"bytes"`` (read from memory).
+
+    Examples
+    --------
+    >>> rates = machine_rates()
+    >>> sorted(rates)
+    ['bytes', 'cholesky', 'sums32', 'sums64', 'tridiagonal']
+    >>> rates is machine_rates()
+    True
+    """
+    return _measured(settings().workers())
+
+
+@cache
+def _measured(workers: int) -> dict[str, float]:
+    """Return the rates; allowed threads are those of the settings."""
+    return _measure()
+
+
+@allowed_threads()
+def _measure() -> dict[str, float]:
+    generator = np.random.default_rng(0)
+    Z = generator.standard_normal((ROWS, COLUMNS))
+    found = {}
+    for name, dtype, rank_k in (("sums32", "f", blas.ssyrk), ("sums64", "d", blas.dsyrk)):
+        seconds = fastest(partial(rank_k, 1.0, Z.astype(dtype).T))
+        found[name] = ROWS * COLUMNS**2 / seconds
+    S = np.asfortranarray(Z.T @ Z + np.eye(COLUMNS))
+    found["cholesky"] = COLUMNS**3 / 3 / fastest(lambda: lapack.dpotrf(S))
+    small = np.asfortranarray(S[:REDUCED, :REDUCED])
+    with single_threaded_blas():
+        seconds = fastest(lambda: lapack.dsytrd(small, lwork=64 * REDUCED), 2)
+    found["tridiagonal"] = 4 / 3 * REDUCED**3 / seconds
+    tile, row = np.ones((4096, STREAMED // 4096), dtype=np.float32), np.ones(4096, np.float32)
+    found["bytes"] = tile.nbytes / fastest(lambda: row @ tile)
+    return found
+
+
+def fastest(function: Callable[[], Any], repeated: int = REPEATED) -> float:
+    """Return the seconds of the fastest of some calls.
+
+    Examples
+    --------
+    >>> 0 < fastest(lambda: sum(range(1000))) < 1
+    True
+    """
+    found = np.inf
+    for _ in range(repeated):
+        start = time.perf_counter()
+        function()
+        found = min(found, time.perf_counter() - start)
+    return max(found, 1e-9)
+
+
+def seconds_of(step: Step, rates: dict[str, float]) -> float:
+    """Return how long a step takes.
+
+    Parameters
+    ----------
+    step : Step
+        What is done.
+    rates : dict
+        Rates by kind of work, all kinds of the step among them.
+
+    Examples
+    --------
+    >>> seconds_of(Step("factorise", 0, {"cholesky": 2e9}, seconds=1.0), {"cholesky": 1e9})
+    3.0
+    """
+    return step.seconds + sum(amount / rates[kind] for kind, amount in step.work.items())
