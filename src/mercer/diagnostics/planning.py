@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import singledispatch
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -13,12 +14,14 @@ from .._array import floating_name, is_foreign, is_sparse, to_numpy
 from .._frame import is_frame
 from .._sklearn import check_rows, checked
 from ..engine.config import matrix_memory
+from ..engine.sample import ENTRIES
 from ..engine.streams import is_stream, rows_between
 from ..features.for_kernel import features_for
 from ..kernels import Gaussian, Kernel
-from ..machines import FeatureRidge, KernelRegressor
+from ..machines import FeatureRidge, FeatureRidgeClassifier, KernelRegressor
 from ..machines.auto.base import KernelMachine
 from ..machines.base import RidgeMachine
+from ..machines.calibration import SAMPLE_ROWS
 from ..machines.exact_machine import DIRECT_ROWS, ExactKernelMachine
 from ..preprocessing import TableEncoder
 from ..solvers.cost import FOLDS, exact_memory, most_components, solve_memory
@@ -84,7 +87,7 @@ def plan(X: Any, model: Any = None, n_components: int | None = None, *, n_target
     >>> from mercer import Gaussian, RandomFourier
     >>> found = mercer.plan((1_000_000, 20), RandomFourier(Gaussian(), n_components=4000))
     >>> round(found.memory / 1e6), found.seconds > 1
-    (384, True)
+    (433, True)
     >>> with mercer.config(memory="1GB"):
     ...     found = mercer.plan((30_000, 8), mercer.KernelRidge(Gaussian(), solver="direct"))
     >>> found.fits, found.ways_out[0]
@@ -204,7 +207,12 @@ def _(machine: RidgeMachine, shape: Shape, rows: np.ndarray) -> Planned:
     folds = int(machine.selection) if isinstance(machine.selection, Integral) else 0
     cost = map_cost(machine.features, rows, shape)
     own = Shape(shape.n_rows, shape.n_columns, shape.n_targets, cost.features_itemsize)
-    steps = [cost.draw, *feature_steps(own, cost.n_components, folds, _candidates(machine.alpha))]
+    steps = feature_steps(own, cost.n_components, folds, _candidates(machine.alpha))
+    if isinstance(machine, FeatureRidgeClassifier):
+        # Held while more of it is added.
+        sample = 2 * own.itemsize * min(SAMPLE_ROWS * cost.n_components, ENTRIES)
+        steps = [replace(step, memory=step.memory + sample) for step in steps]
+    steps = [cost.draw, *steps]
     if machine.selection == "loo":
         passes = {"rows": shape.n_rows, "sums64": 2.0 * shape.n_rows * cost.n_components**2}
         again = Step("left-out errors", solve_memory(cost.n_components, 0), passes)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
 
 from .._array import namespace
 from .._random import DrawBudget, Stream, seed_of, stored_random_state
@@ -22,6 +23,7 @@ from .._sklearn import (
 )
 from ..engine.rows import map_rows, visit_rows
 from ..kernels import Kernel
+from .growth import GrowthPath, Parts, grown_parts, is_automatic
 from .rows_seen import LearnsFromRows, RowsSeen
 from .traits import MapTraits
 
@@ -44,6 +46,10 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Columns of the input, and features.
     n_drawn_ : int
         Random numbers that were drawn, about.
+    parts_ : Parts or None
+        The maps that ``n_components="auto"`` has put side by side; ``None`` for other maps.
+    growth_ : GrowthPath
+        How they grew, where they did.
     traits_ : MapTraits
         Whether the map is unbiased, random, and what it expects of rows.
 
@@ -74,6 +80,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     n_features_out_: int
     n_drawn_: int
     traits_: MapTraits
+    growth_: GrowthPath
+    parts_: Parts | None = None
 
     #: What was seen of the rows; ``None`` before ``fit``.
     _seen: RowsSeen | None = None
@@ -220,6 +228,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def map_block(self, X: Any, xp: Any, out: Any = None) -> Any:
         """Return the features of one block of floating rows, in ``out`` if given."""
+        if self.parts_ is not None:
+            return self.parts_.features(X, xp, out)
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             return self._map(X, xp, out)
 
@@ -230,7 +240,25 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def needs_data(self) -> bool:
         """Return whether ``fit`` takes more from the rows than their number of columns."""
         kernel = self._kernel()
-        return kernel.needs_data() or self._looks_at(kernel)
+        return kernel.needs_data() or self._looks_at(kernel) or is_automatic(self)
+
+    def made_of(self, kernel: Kernel, seed: int, parts: Parts) -> Self:
+        """Return a fitted copy of a growing map that is made of given parts.
+
+        Parameters
+        ----------
+        kernel : Kernel
+            The kernel that all parts approximate.
+        seed : int
+            The seed of the map.
+        parts : Parts
+            The maps, fitted.
+        """
+        made = clone(self)
+        made.kernel_, made.seed_, made._seen = kernel, seed, RowsSeen()
+        made.n_features_in_ = parts.maps[0].n_features_in_
+        made._take(parts)
+        return made
 
     @classmethod
     def redrawn(
@@ -263,23 +291,38 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if self._seen is None:
             self.seed_ = seed_of(self.get_params(deep=False).get("random_state", 0))
         seen = RowsSeen() if self._seen is None else self._seen
-        if kernel.needs_data() or looks:
+        automatic = is_automatic(self)
+        if kernel.needs_data() or looks or automatic:
             fresh = self.new_summary(self.seed_) if isinstance(self, LearnsFromRows) else None
             seen = seen.with_rows(X, fresh)
-            kernel = kernel.from_summary(seen.known())
+            if kernel.needs_data():
+                kernel = kernel.from_summary(seen.known())
         elif check:
             visit_rows(_look, X, label="checking rows")
         self.kernel_ = kernel
         if isinstance(self, LearnsFromRows) and looks:
             with np.errstate(over="ignore", under="ignore", invalid="ignore"):
                 self.__dict__.update(self.learn_from(seen.known()))
-        self._draw_all(DrawBudget())
+        if automatic:
+            sample, tolerance = seen.known().sample, float(self.get_params()["tolerance"])
+            parts, self.growth_ = grown_parts(self, kernel, self.seed_, sample, tolerance=tolerance)
+            self._take(parts)
+        else:
+            self._draw_all(DrawBudget())
         self._seen = seen
+
+    def _take(self, parts: Parts) -> None:
+        """Set everything that follows from the parts of a growing map."""
+        self.parts_, self.traits_ = parts, parts.traits()
+        self.n_drawn_ = sum(part.n_drawn_ for part in parts.maps)
+        self.n_features_out_ = parts.size
 
     def _draw_all(self, budget: DrawBudget) -> None:
         """Set everything that seed, kernel and number of columns lead to."""
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             drawn = self._draw(Stream(self.seed_, budget=budget), self.n_features_in_)
+        for name in ("parts_", "growth_"):
+            self.__dict__.pop(name, None)
         self.__dict__.update({"traits_": MapTraits(), **drawn})
         self.n_drawn_ = budget.spent
         row = np.zeros((1, self.n_features_in_))

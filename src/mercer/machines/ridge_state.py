@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +24,7 @@ from .._devices import algebra_of, placed
 from .._registry import storable
 from ..engine.sample import RowSample
 from ..engine.threads import allowed_threads
+from ..features.growth import GrowthPath
 from ..solvers import (
     Accumulator,
     FewRows,
@@ -34,8 +36,10 @@ from ..solvers import (
     on_host,
     posterior_of,
 )
+from ..solvers.extension import Extension
 from ..solvers.posterior import Form
 from ..solvers.ridge import Blocks, solve_ridge
+from ..solvers.statistics import RidgeStatistics
 from .calibration import SAMPLE_ROWS, HeldOut, without_own_row
 from .device_rows import beside_features
 from .estimator import Values
@@ -75,6 +79,8 @@ class RidgeState:
         self.sample = RowSample(SAMPLE_ROWS) if isinstance(targets, LabelTargets) else None
         self.n_rows = 0
         self.is_compact = False
+        #: How the features grew, if they did.
+        self.growth: GrowthPath | None = None
         self._kept: HeldOut | None = None
         self._solution: Solution | None = None
         self._scale: float | None = None
@@ -131,6 +137,32 @@ class RidgeState:
         """Return a copy that more rows can be added to without a change in this state."""
         other = copy.copy(self)
         other.gathered, other.sample = copy.deepcopy((self.gathered, self.sample))
+        return other
+
+    def widened(self, rows: FeatureRows, blocks: Iterable[Any]) -> RidgeState:
+        """Return the state of more features of the same rows, of which these are the first.
+
+        Parameters
+        ----------
+        rows : FeatureRows
+            All features; the first ones are the present ones times a number.
+        blocks : iterable
+            The arguments of :meth:`add`, block by block as they were added.
+        """
+        other = RidgeState(self.targets, rows, self.problem, self.n_folds)
+        gathered = self.gathered
+        if type(gathered) is not RidgeStatistics:
+            # On a device, or of few bits: products cost little beside what they are made of.
+            for block in blocks:
+                other.add(*block)
+            return other
+        first = self.rows.width
+        extension = Extension(gathered, (first / rows.width) ** 0.5, rows.width - first)
+        for X, Y, weights, counts, n_before in blocks:
+            Z = rows.gathered(X, n_before)
+            other._observe(Z, Y, weights, counts)
+            extension.add(Z, Y, weights)
+        other.gathered = extension.joined()
         return other
 
     def merge(self, other: RidgeState) -> None:

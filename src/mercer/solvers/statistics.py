@@ -7,6 +7,7 @@ float32 features is computed in float32, and added up in float64.
 
 from __future__ import annotations
 
+import copy
 from functools import singledispatch
 from typing import Any, ClassVar, Protocol
 
@@ -297,14 +298,24 @@ class RidgeStatistics:
 
         With ``overwrite`` the block of features may be changed, which saves a copy.
         """
-        if not self.n_folds:
+        fold_of = self.fold_numbers(Z.shape[0])
+        if fold_of is None:
             self.folds[0].add(Z, Y, weights, overwrite)
             return
-        fold_of = self._generator.integers(self.n_folds, size=Z.shape[0])
         for number, fold in enumerate(self.folds):
             rows = fold_of == number
             part = None if weights is None else chosen_rows(weights, rows)
             fold.add(chosen_rows(Z, rows), chosen_rows(Y, rows), part, overwrite=True)
+
+    def fold_numbers(self, n_rows: int) -> np.ndarray | None:
+        """Return the folds of the next rows of the stream; ``None`` where there are none."""
+        if not self.n_folds:
+            return None
+        return self._generator.integers(self.n_folds, size=n_rows)
+
+    def continue_folds_of(self, other: RidgeStatistics) -> None:
+        """Assign the rows that come to folds as other statistics, of the same rows, would."""
+        self._generator = copy.deepcopy(other._generator)
 
     @property
     def weight(self) -> float:

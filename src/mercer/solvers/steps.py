@@ -108,14 +108,15 @@ def feature_steps(
     # A fold takes a copy of its own rows; panels of products have the dtype of the features.
     block = int(rows * m * shape.itemsize * (1 + (1 / n_folds if n_folds else 0)))
     sums = 8 * max(1, n_folds) * m * m
-    panel = 2 * min(m, PANEL) * m * shape.itemsize
+    panel = min(m, PANEL) * m * shape.itemsize
     gather = Step(
         "features and their products",
-        sums + block + panel,
+        sums + block + 2 * panel,
         {f"sums{8 * shape.itemsize}": float(n) * m * (m + 2 * shape.n_targets), "rows": n},
     )
     work = _solve(shape, m, n_folds, n_candidates)
-    return [gather, Step("choice of alpha", solve_memory(m, n_folds), work)]
+    # Blocks that are freed stay with the process.
+    return [gather, Step("choice of alpha", solve_memory(m, n_folds) + block + panel, work)]
 
 
 def _solve(shape: Shape, m: int, n_folds: int, n_candidates: int) -> dict[str, float]:
