@@ -85,7 +85,7 @@ def main(only: str | None, out: Path, data: Path | None, **options: Any) -> None
                 "solver": solver.run,
                 "landmarks": landmarks.run,
                 "dimension": dimension.run,
-            }[only]
+            }[only or ""]
             publish(f"accuracy_{only}", found(data), out)
         return
     for name, run in BENCHMARKS.items():

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-KERNELS = ("gaussian", "rbf", "laplace", "matern", "arccosine", "nngp", "ntk")
+KERNELS = ("gaussian", "rbf", "laplace", "matern", "arccosine", "nngp", "ntk", "auto")
 
 
 class Features(click.ParamType):
@@ -71,8 +71,10 @@ def kernel_of(options: dict[str, Any]) -> Any:
     from ..machines.auto.pilot import named_kernel
 
     name, depth, order = options["kernel"], options["depth"], options["order"]
+    if name == "auto" and depth is None and order is None:
+        return name
     if depth is not None:
-        if name not in ("nngp", "ntk"):
+        if name not in ("nngp", "ntk", "auto"):
             raise click.UsageError("--depth goes with --kernel nngp or ntk.")
         return named_kernel(name, depth=depth)
     if order is not None:

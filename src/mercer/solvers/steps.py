@@ -112,7 +112,12 @@ def feature_steps(
     gather = Step(
         "features and their products",
         sums + block + 2 * panel,
-        {f"sums{8 * shape.itemsize}": float(n) * m * (m + 2 * shape.n_targets), "rows": n},
+        {
+            f"sums{8 * shape.itemsize}": float(n) * m * (m + 2 * shape.n_targets),
+            "rows": n,
+            # Products of every block, and fold, are added to a triangle of float64 sums.
+            "bytes": 12.0 * m * m * -(-n // rows) * max(1, n_folds),
+        },
     )
     work = _solve(shape, m, n_folds, n_candidates)
     # Blocks that are freed stay with the process.
@@ -121,6 +126,13 @@ def feature_steps(
 
 def _solve(shape: Shape, m: int, n_folds: int, n_candidates: int) -> dict[str, float]:
     """Return the operations of the choice of alpha from sums of products."""
+    found = _factored(shape, m, n_folds, n_candidates)
+    # Sums of folds are added up, and each taken away.
+    return {**found, "bytes": 24.0 * m * m * (2 * n_folds + 3)}
+
+
+def _factored(shape: Shape, m: int, n_folds: int, n_candidates: int) -> dict[str, float]:
+    """Return the operations of decompositions."""
     cube = float(m) ** 3 / 3
     if n_candidates == 1 and m >= MANY:
         return {"cholesky": 2 * cube}

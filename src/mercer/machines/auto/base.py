@@ -32,8 +32,9 @@ from ...solvers.cost import FOLDS
 from ..estimator import ALPHA, Machine, Values, adopt
 from ..report import FitReport
 from ..targets import Targets
+from .choice import choose_kernel
 from .learnt import SAMPLE_ROWS, is_searchable, learnt_state
-from .pilot import PILOT_ROWS, Pilot, choose_kernel, has_feature_map
+from .pilot import AUTO, PILOT_ROWS, Pilot, has_feature_map
 from .plan import choose_method, refuse_what_does_not_fit
 from .preparation import (
     finished,
@@ -223,6 +224,7 @@ class KernelMachine(Machine):
             method = choose_method(known, self.n_components, self.approximation, featured)
             width = len(columns.encoder.get_feature_names_out())
             asked = self.kernel is not None or self.n_components != "auto"
+            named = self.kernel not in (None, AUTO) or self.n_components != "auto"
             left = free and not asked and self.approximation == "auto"
             dense = getattr(columns.encoder, "centered_", True)
             learns = left and dense and is_searchable(known, width)
@@ -267,7 +269,7 @@ class KernelMachine(Machine):
             approximation_error=error,
             repeated_rows=sample.repeated_share(),
             # What is asked for is not replaced; nor has a part of the rows taught a model of all.
-            rival=None if asked or self.approximation != "auto" or not same else linear,
+            rival=None if named or self.approximation != "auto" or not same else linear,
         )
         return blocks
 
