@@ -12,6 +12,8 @@ from ..options import data_option, out_option
 from ..report import publish
 from . import (
     arccosine,
+    choice,
+    dimension,
     gaussian,
     intervals,
     landmarks,
@@ -29,6 +31,7 @@ BENCHMARKS = {
     "zonal": zonal.run,
     "intervals": intervals.run,
     "plans": plans.run,
+    "choice": choice.run,
 }
 #: Those that need a folder of data, and take long; run with ``--only``.
 ON_DATA = ("tables", "solver", "logistic", "landmarks", "peers", "dimension")
