@@ -87,11 +87,11 @@ def plan(X: Any, model: Any = None, n_components: int | None = None, *, n_target
     >>> from mercer import Gaussian, RandomFourier
     >>> found = mercer.plan((1_000_000, 20), RandomFourier(Gaussian(), n_components=4000))
     >>> round(found.memory / 1e6), found.seconds > 1
-    (433, True)
+    (483, True)
     >>> with mercer.config(memory="1GB"):
     ...     found = mercer.plan((30_000, 8), mercer.KernelRidge(Gaussian(), solver="direct"))
     >>> found.fits, found.ways_out[0]
-    (False, "solver='iterative' (1.01 GB)")
+    (False, "solver='iterative' (1.3 GB)")
     """
     if isinstance(n_targets, bool) or not isinstance(n_targets, Integral) or n_targets < 1:
         raise ValueError(f"n_targets must be an integer of at least 1, got {n_targets!r}.")

@@ -255,7 +255,7 @@ def frobenius(K: np.ndarray) -> Measure:
 
     Examples
     --------
-    >>> frobenius(np.eye(2))(np.asarray([[1.0, 0.0], [0.0, 0.0]])).round(3)
+    >>> round(frobenius(np.eye(2))(np.asarray([[1.0, 0.0], [0.0, 0.0]])), 3)
     0.707
     """
     norm = float(np.linalg.norm(K)) or 1.0

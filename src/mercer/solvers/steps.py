@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..engine.streams import learning_rows
+from ..engine.symmetric import STRIP_BYTES, STRIPS
 from ..ops.products import PANEL
 from .bracket import HELD_OUT
 from .cost import EIGENVECTORS, EXACT_COPIES, FACTOR_COPIES, LARGE, solve_memory
@@ -222,6 +223,11 @@ def iterative_steps(shape: Shape, room: int, n_candidates: int = CANDIDATES) -> 
         # Each column of a product reads the tiles once, those of the factor twice.
         "bytes": passes * (2.0 * n * n + 2 * factor),
     }
-    vectors = 8 * n * (6 * few * columns + 4 * columns)
-    found.append(Step("conjugate gradients", rows + factor + kept + vectors, work, spare=kept))
+    # Iterates, residuals, directions and their products, and sums of several strips of tiles.
+    width = few * columns
+    vectors = 8 * n * (6 * width + 4 * columns) + min(STRIP_BYTES, 8 * n * width * STRIPS)
+    # The preconditioner of the last solve weighs a copy of its factor.
+    held_factors = 2 * factor if last else factor
+    memory = rows + held_factors + kept + vectors
+    found.append(Step("conjugate gradients", memory, work, spare=kept))
     return found
