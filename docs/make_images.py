@@ -40,6 +40,7 @@ EXAMPLES = {
     "front_door": "30_machines/plot_front_door.py",
     "feature_learning": "30_machines/plot_feature_learning.py",
     "measures": "40_diagnostics/plot_measures.py",
+    "planning": "40_diagnostics/plot_planning.py",
 }
 
 #: Bands of the architecture from the top: their height, and folders with what they hold.

@@ -121,7 +121,8 @@ def measured(data: Data, kernel: Any, machine: type, size: Any) -> dict[str, Any
     X, y, new, y_new = data
     features = RandomFourier(kernel, n_components=size, random_state=0)
     start = time.perf_counter()
-    model = machine(features).fit(X, y)
+    # Copies of rows, which some tables have, make generalised cross-validation too good.
+    model = machine(features, selection=5).fit(X, y)
     seconds = time.perf_counter() - start
     row: dict[str, Any] = {
         "features": size,

@@ -2,6 +2,7 @@
 
 from ..features.approximation import ApproximationError, approximation_error
 from .dimension import StatisticalDimension, statistical_dimension
+from .growth import grown_features
 from .plan_record import Plan, PlannedStep
 from .planning import plan, refuse_what_does_not_fit
 from .projection_cost import ProjectionCost, projection_cost
@@ -27,6 +28,7 @@ __all__ = [
     "StatisticalDimension",
     "WeightsDisplay",
     "approximation_error",
+    "grown_features",
     "plan",
     "projection_cost",
     "refuse_what_does_not_fit",
