@@ -10,16 +10,31 @@ import click
 
 from ..options import data_option, out_option
 from ..report import publish
-from . import arccosine, gaussian, intervals, landmarks, logistic, peers, solver, tables, zonal
+from . import (
+    arccosine,
+    choice,
+    dimension,
+    gaussian,
+    intervals,
+    landmarks,
+    logistic,
+    peers,
+    plans,
+    solver,
+    tables,
+    zonal,
+)
 
 BENCHMARKS = {
     "arccosine": arccosine.run,
     "gaussian": gaussian.run,
     "zonal": zonal.run,
     "intervals": intervals.run,
+    "plans": plans.run,
+    "choice": choice.run,
 }
 #: Those that need a folder of data, and take long; run with ``--only``.
-ON_DATA = ("tables", "solver", "logistic", "landmarks", "peers")
+ON_DATA = ("tables", "solver", "logistic", "landmarks", "peers", "dimension")
 
 
 def names(allowed: tuple[str, ...]) -> Any:
@@ -68,8 +83,13 @@ def main(only: str | None, out: Path, data: Path | None, **options: Any) -> None
         elif only == "logistic":
             publish("accuracy_logistic", logistic.run(data, out, options["tables"]), out)
         else:
-            module = {"tables": tables, "solver": solver, "landmarks": landmarks}[only]
-            publish(f"accuracy_{only}", module.run(data), out)
+            found = {
+                "tables": tables.run,
+                "solver": solver.run,
+                "landmarks": landmarks.run,
+                "dimension": dimension.run,
+            }[only or ""]
+            publish(f"accuracy_{only}", found(data), out)
         return
     for name, run in BENCHMARKS.items():
         if only in (None, name):

@@ -15,7 +15,7 @@ __version__ = "0.1.0"
 #: Folder: the public names that it gives to the front. They are imported on first use, so that
 #: ``import mercer`` and ``mercer --help`` cost nothing.
 _NAMES = {
-    "diagnostics": ("approximation_error", "compare"),
+    "diagnostics": ("approximation_error", "compare", "plan"),
     "engine.config": ("config", "set_config"),
     "features": (
         "ArcCosineFeatures",
@@ -93,7 +93,7 @@ _FOLDERS = (
 )
 
 if TYPE_CHECKING:
-    from .diagnostics import approximation_error, compare
+    from .diagnostics import approximation_error, compare, plan
     from .engine.config import config, set_config
     from .features import (
         ArcCosineFeatures,
@@ -214,6 +214,7 @@ __all__ = [
     "compare",
     "config",
     "load",
+    "plan",
     "save",
     "set_config",
 ]

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import mercer
 from mercer.cli import main
 from mercer.cli._data import Arrays, Watched
-from mercer.cli.fit import KERNELS
+from mercer.cli._model_options import KERNELS
 from mercer.machines.auto.pilot import NAMES
 
 
@@ -245,7 +245,7 @@ def test_booleans_stay_booleans(tmp_path):
 
 
 def test_kernels_of_the_command_are_those_of_the_front_door():
-    assert set(KERNELS) == set(NAMES)
+    assert set(KERNELS) == {*NAMES, "auto"}
 
 
 def test_a_look_at_the_first_block_is_not_a_pass():
@@ -254,3 +254,16 @@ def test_a_look_at_the_first_block_is_not_a_pass():
     next(iter(stream))
     list(stream)
     assert told == [(1, 5, 5)]
+
+
+def test_plan_shows_steps_and_fit_refuses_what_does_not_fit(folder):
+    output = run("plan", folder / "train.csv", "-t", "price", "--drop", "dear")
+    assert "fits" in output
+    assert "columns" in output
+    found = json.loads(run("plan", folder / "rows.npz", "-t", "z", "--json"))
+    assert found["fits"] is True
+    assert found["n_rows"] == 200
+    asked = "-t", "price", "--features", "20000", "--memory", "1GB"
+    assert "n_components=2,8" in run("plan", folder / "train.csv", *asked)
+    refused = run("fit", folder / "train.csv", *asked, status=1)
+    assert "needs 28.8 GB" in refused

@@ -8,61 +8,18 @@ from typing import Any
 import click
 
 from ._data import Watched, assert_exists, open_rows
+from ._model_options import budget_of, kernel_of, model_options
 from ._reading import Reading, reads_tables
 from ._screen import bar, explained, facts, print_json
 from ._task import settled_task
-
-KERNELS = ("gaussian", "rbf", "laplace", "matern", "arccosine", "nngp", "ntk")
-
-
-class Features(click.ParamType):
-    """A positive number, or ``auto``."""
-
-    name = "number|auto"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        if value == "auto" or isinstance(value, int):
-            return value
-        if str(value).isdigit() and int(value) > 0:
-            return int(value)
-        return self.fail(f"{value!r} is neither a positive number nor 'auto'.", param, ctx)
 
 
 @click.command("fit", short_help="Learn from a table and save the model.")
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("--target", "-t", required=True, help="The column to predict.")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave this column out (repeatable).")
-@click.option(
-    "--task",
-    type=click.Choice(["auto", "classification", "regression"]),
-    default="auto",
-    show_default=True,
-    help="What to learn; auto goes by the target and says so.",
-)
-@click.option(
-    "--kernel", type=click.Choice(KERNELS), help="The kernel; by default the best of three."
-)
-@click.option("--depth", type=click.IntRange(1), help="Hidden layers of nngp and ntk.")
-@click.option("--order", type=click.Choice(["0", "1"]), help="Order of arccosine: step or ReLU.")
-@click.option(
-    "--features",
-    type=Features(),
-    default="auto",
-    show_default=True,
-    help="How many random features.",
-)
-@click.option(
-    "--approximation",
-    type=click.Choice(["auto", "exact", "features"]),
-    default="auto",
-    show_default=True,
-    help="The exact kernel, or features of it.",
-)
-@click.option(
-    "--alpha", type=click.FloatRange(0, min_open=True), help="Ridge parameter; else chosen."
-)
+@model_options
 @click.option("--seed", default=0, show_default=True, help="Seed of the features.")
-@click.option("--memory", help="Memory budget, such as 2GB.  [default: 1GB]")
 @click.option(
     "--save", "-s", "path", type=click.Path(dir_okay=False, path_type=Path), help="The model file."
 )
@@ -94,7 +51,7 @@ def command(data: Path, target: str, reading: Reading, **options: Any) -> None:
     if path is not None and not path.absolute().parent.is_dir():
         raise click.UsageError(f"--save: the folder of {path} does not exist; make it first.")
     assert_exists(data)
-    kernel, budget = _kernel(options), _budget(options["memory"])
+    kernel, budget = kernel_of(options), budget_of(options["memory"])
     stream = open_rows(data, target, reading, options["drop"])
     task, why = settled_task(stream, options["task"], reading["decimal"])
     maker = KernelClassifier if task == "classification" else KernelRegressor
@@ -130,31 +87,3 @@ def _learn(model: Any, stream: Any, checkpoint: Path | None) -> None:
     from ..io import fit_resumable
 
     fit_resumable(model, stream, checkpoint, every=10.0)
-
-
-def _kernel(options: dict[str, Any]) -> Any:
-    """Return the kernel that the options describe: an object, a name, or nothing."""
-    from ..machines.auto.pilot import named_kernel
-
-    name, depth, order = options["kernel"], options["depth"], options["order"]
-    if depth is not None:
-        if name not in ("nngp", "ntk"):
-            raise click.UsageError("--depth goes with --kernel nngp or ntk.")
-        return named_kernel(name, depth=depth)
-    if order is not None:
-        if name != "arccosine":
-            raise click.UsageError("--order goes with --kernel arccosine.")
-        return named_kernel(name, order=int(order))
-    return name
-
-
-def _budget(memory: str | None) -> dict[str, Any]:
-    """Return the memory budget that was asked for, as an option of the engine."""
-    from ..engine.config import parse_memory
-
-    if memory is None:
-        return {}
-    try:
-        return {"memory": parse_memory(memory)}
-    except ValueError as error:
-        raise click.UsageError(f"--memory: {error}") from error

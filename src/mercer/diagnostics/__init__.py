@@ -4,8 +4,11 @@ from ..features.approximation import ApproximationError, approximation_error
 from .approximation_display import ApproximationDisplay
 from .comparison import Comparison, compare
 from .dimension import StatisticalDimension, statistical_dimension
+from .growth import grown_features
 from .interval_display import IntervalDisplay
 from .path_display import PathDisplay
+from .plan_record import Plan, PlannedStep
+from .planning import plan, refuse_what_does_not_fit
 from .projection_cost import ProjectionCost, projection_cost
 from .selection import SelectionFrequencies, selection_frequencies
 from .spectral import SpectralApproximation, spectral_approximation
@@ -26,6 +29,8 @@ __all__ = [
     "Comparison",
     "IntervalDisplay",
     "PathDisplay",
+    "Plan",
+    "PlannedStep",
     "ProjectionCost",
     "SelectionFrequencies",
     "SpectralApproximation",
@@ -34,7 +39,10 @@ __all__ = [
     "WeightsDisplay",
     "approximation_error",
     "compare",
+    "grown_features",
+    "plan",
     "projection_cost",
+    "refuse_what_does_not_fit",
     "selection_frequencies",
     "spectral_approximation",
     "statistical_dimension",

@@ -10,7 +10,7 @@ import numpy as np
 from .._array import all_finite
 from .._random import Stream
 from .._registry import storable
-from .._sklearn import RANDOM_STATE, Interval, Options, StrOptions
+from .._sklearn import RANDOM_STATE, Options, StrOptions
 from ..kernels import ArcCosine
 from ..ops import arccosine
 from ..ops.hadamard import padded_length
@@ -18,6 +18,7 @@ from ..ops.norms import row_norms, unit_rows
 from ..ops.products import dense
 from ..sketches import SAMPLINGS, HadamardProjection, Projection, isotropic_projection
 from .base import FeatureMap
+from .growth import COMPONENTS, TOLERANCE
 from .traits import MapTraits
 
 
@@ -36,8 +37,9 @@ class ArcCosineFeatures(FeatureMap):
     ----------
     order : {0, 1}, default=1
         Step (0) or ReLU (1).
-    n_components : int, default=512
-        The number of features.
+    n_components : int or "auto", default=512
+        The number of features. ``"auto"``: as many as
+        ``tolerance`` asks for.
     method : {"auto", "deflated", "antithetic", "plain"}, default="auto"
         ``"deflated"`` as above; ``"antithetic"``: every direction and its negative, half the
         projections; ``"plain"``: as in the literature. ``"auto"`` is deflated if
@@ -47,6 +49,9 @@ class ArcCosineFeatures(FeatureMap):
         normal; ``"leverage"``: the norm-weighted law of [2]_, drawn exactly (its directions
         are uniform on the sphere); ``"gibbs"``: the same law by the Gibbs sampler of [2]_,
         one sweep, to compare with; ``"hd3"``: Hadamard blocks, for wide rows only.
+    tolerance : float, default=0.05
+        For ``n_components="auto"``: the relative error of the kernel matrix of some of the rows
+        at which the map stops growing.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the directions.
 
@@ -82,9 +87,10 @@ class ArcCosineFeatures(FeatureMap):
 
     _parameter_constraints: dict[str, Any] = {
         "order": [Options(Integral, {0, 1})],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": COMPONENTS,
         "method": [StrOptions({"auto", "deflated", "antithetic", "plain"})],
         "sampling": [StrOptions({*SAMPLINGS, "hd3"})],
+        "tolerance": TOLERANCE,
         "random_state": RANDOM_STATE,
     }
 
@@ -92,15 +98,17 @@ class ArcCosineFeatures(FeatureMap):
         self,
         order: int = 1,
         *,
-        n_components: int = 512,
+        n_components: Any = 512,
         method: str = "auto",
         sampling: str = "orthogonal",
+        tolerance: float = 0.05,
         random_state: Any = None,
     ) -> None:
         self.order = order
         self.n_components = n_components
         self.method = method
         self.sampling = sampling
+        self.tolerance = tolerance
         self.random_state = random_state
 
     def _kernel(self) -> ArcCosine:

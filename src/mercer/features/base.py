@@ -23,6 +23,7 @@ from .._sklearn import (
 from ..engine.cluster import Partitions, answered, on_cluster
 from ..engine.rows import map_rows, visit_rows
 from ..kernels import Kernel
+from .growth import GrowthPath, Parts, grown_parts, is_automatic
 from .rows_seen import LearnsFromRows, RowsSeen
 from .traits import MapTraits
 
@@ -45,6 +46,10 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Columns of the input, and features.
     n_drawn_ : int
         Random numbers that were drawn, about.
+    parts_ : Parts or None
+        The maps that ``n_components="auto"`` has put side by side; ``None`` for other maps.
+    growth_ : GrowthPath
+        How they grew, where they did.
     traits_ : MapTraits
         Whether the map is unbiased, random, and what it expects of rows.
 
@@ -75,6 +80,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     n_features_out_: int
     n_drawn_: int
     traits_: MapTraits
+    growth_: GrowthPath
+    parts_: Parts | None = None
 
     #: What was seen of the rows; ``None`` before ``fit``.
     _seen: RowsSeen | None = None
@@ -233,6 +240,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def map_block(self, X: Any, xp: Any, out: Any = None) -> Any:
         """Return the features of one block of floating rows, in ``out`` if given."""
+        if self.parts_ is not None:
+            return self.parts_.features(X, xp, out)
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             return self._map(X, xp, out)
 
@@ -243,7 +252,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def needs_data(self) -> bool:
         """Return whether ``fit`` takes more from the rows than their number of columns."""
         kernel = self._kernel()
-        return kernel.needs_data() or self._looks_at(kernel)
+        return kernel.needs_data() or self._looks_at(kernel) or is_automatic(self)
 
     @classmethod
     def redrawn(
@@ -256,13 +265,15 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         parameters : dict
             The parameters of the map.
         state : dict
-            At least ``seed_``, ``kernel_`` and ``n_features_in_``.
+            At least ``seed_``, ``kernel_`` and ``n_features_in_``; with ``parts_`` and all that
+            follows from them nothing is drawn.
         budget : DrawBudget
             What limits the draw.
         """
         made: FeatureMap = checked(cls(**parameters))
         made.__dict__.update(state)
-        made._draw_all(budget)
+        if "parts_" not in state:
+            made._draw_all(budget)
         made._seen = RowsSeen()
         return made
 
@@ -275,24 +286,33 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if self._seen is None:
             self.seed_ = seed_of(self.get_params(deep=False).get("random_state", 0))
         seen = RowsSeen() if self._seen is None else self._seen
-        if kernel.needs_data() or looks:
+        automatic = is_automatic(self)
+        if kernel.needs_data() or looks or automatic:
             fresh = self.new_summary(self.seed_) if isinstance(self, LearnsFromRows) else None
             known = isinstance(X, Partitions)
             seen = seen.with_partitions(X, fresh) if known else seen.with_rows(X, fresh)
-            kernel = kernel.from_summary(seen.known())
+            if kernel.needs_data():
+                kernel = kernel.from_summary(seen.known())
         elif check:
             visit_rows(_look, X, label="checking rows")
         self.kernel_ = kernel
         if isinstance(self, LearnsFromRows) and looks:
             with np.errstate(over="ignore", under="ignore", invalid="ignore"):
                 self.__dict__.update(self.learn_from(seen.known()))
-        self._draw_all(DrawBudget())
+        if automatic:
+            sample, tolerance = seen.known().sample, float(self.get_params()["tolerance"])
+            parts, self.growth_ = grown_parts(self, kernel, self.seed_, sample, tolerance=tolerance)
+            self.__dict__.update(parts.facts())
+        else:
+            self._draw_all(DrawBudget())
         self._seen = seen
 
     def _draw_all(self, budget: DrawBudget) -> None:
         """Set everything that seed, kernel and number of columns lead to."""
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             drawn = self._draw(Stream(self.seed_, budget=budget), self.n_features_in_)
+        for name in ("parts_", "growth_"):
+            self.__dict__.pop(name, None)
         self.__dict__.update({"traits_": MapTraits(), **drawn})
         self.n_drawn_ = budget.spent
         row = np.zeros((1, self.n_features_in_))

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from .._random import Stream
 from .._registry import storable
-from .._sklearn import RANDOM_STATE, Interval
+from .._sklearn import RANDOM_STATE
 from ..kernels import Kernel
 from ..ops.fourier import cosine_sine
 from .base import FeatureMap
 from .frequencies import draw_frequencies, projection_names, spectral_kernel
+from .growth import COMPONENTS, TOLERANCE
 from .traits import MapTraits
 
 
@@ -33,9 +33,10 @@ class RandomFourier(FeatureMap):
         :class:`~mercer.Gaussian`, :class:`~mercer.Laplace`, :class:`~mercer.Matern`,
         :class:`~mercer.ProductLaplace` or another kernel that knows its spectral measure;
         ``None`` means ``Gaussian()``.
-    n_components : int, default=512
+    n_components : int or "auto", default=512
         The number of features: a cosine and a sine for each frequency. Of an odd number
-        the last frequency has a cosine with a random offset only.
+        the last frequency has a cosine with a random offset only. ``"auto"``: as many as
+        ``tolerance`` asks for.
     projection : str, default="auto"
         How the directions of the frequencies are drawn. ``"orthogonal"``: Haar blocks;
         ``"gaussian"`` and ``"spherical"``: independent (two names of one law, as the kernel
@@ -46,6 +47,9 @@ class RandomFourier(FeatureMap):
     stratified : bool, default=True
         Spread the lengths of the frequencies evenly over their law instead of drawing them
         independently.
+    tolerance : float, default=0.05
+        For ``n_components="auto"``: the relative error of the kernel matrix of some of the rows
+        at which the map stops growing.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the frequencies.
 
@@ -83,9 +87,10 @@ class RandomFourier(FeatureMap):
 
     _parameter_constraints: dict[str, Any] = {
         "kernel": [Kernel, None],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": COMPONENTS,
         "projection": [projection_names()],
         "stratified": ["boolean"],
+        "tolerance": TOLERANCE,
         "random_state": RANDOM_STATE,
     }
 
@@ -93,15 +98,17 @@ class RandomFourier(FeatureMap):
         self,
         kernel: Kernel | None = None,
         *,
-        n_components: int = 512,
+        n_components: Any = 512,
         projection: str = "auto",
         stratified: bool = True,
+        tolerance: float = 0.05,
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
         self.n_components = n_components
         self.projection = projection
         self.stratified = stratified
+        self.tolerance = tolerance
         self.random_state = random_state
 
     @property

@@ -15,6 +15,7 @@ from .._sklearn import RANDOM_STATE, Interval, StrOptions, checked
 from ..kernels import Exponential, Kernel, Polynomial, PowerSeries
 from ..sketches import PolyTree, ProductSketch, SeriesSketch, TensorSketch
 from .base import FeatureMap
+from .growth import COMPONENTS, TOLERANCE
 from .traits import MapTraits
 
 
@@ -33,12 +34,16 @@ class PolynomialSketch(FeatureMap):
         The factor of the inner product.
     coef0 : float, default=1.0
         The constant c.
-    n_components : int, default=512
-        The number of features; odd numbers are fine.
+    n_components : int or "auto", default=512
+        The number of features; odd numbers are fine. ``"auto"``: as many as
+        ``tolerance`` asks for.
     method : {"auto", "tensor", "tree", "product"}, default="auto"
         ``"tensor"``: one convolution of CountSketches, best up to degree 3; ``"tree"``:
         convolutions of two factors in a balanced tree [2]_, best for higher degrees;
         ``"product"``: products of random projections, for comparison.
+    tolerance : float, default=0.05
+        For ``n_components="auto"``: the relative error of the kernel matrix of some of the rows
+        at which the map stops growing.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the sketch.
 
@@ -73,8 +78,9 @@ class PolynomialSketch(FeatureMap):
         "degree": [Interval(Integral, 1, None, closed="left")],
         "gamma": [Interval(Real, 0, None, closed="neither")],
         "coef0": [Interval(Real, 0, None, closed="left")],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": COMPONENTS,
         "method": [StrOptions({"auto", "tensor", "tree", "product"})],
+        "tolerance": TOLERANCE,
         "random_state": RANDOM_STATE,
     }
 
@@ -84,8 +90,9 @@ class PolynomialSketch(FeatureMap):
         *,
         gamma: float = 1.0,
         coef0: float = 1.0,
-        n_components: int = 512,
+        n_components: Any = 512,
         method: str = "auto",
+        tolerance: float = 0.05,
         random_state: Any = None,
     ) -> None:
         self.degree = degree
@@ -93,6 +100,7 @@ class PolynomialSketch(FeatureMap):
         self.coef0 = coef0
         self.n_components = n_components
         self.method = method
+        self.tolerance = tolerance
         self.random_state = random_state
 
     def _kernel(self) -> Polynomial:
@@ -162,11 +170,15 @@ class DotProductSketch(FeatureMap):
         :class:`~mercer.PowerSeries` or another kernel with a method ``taylor``; ``None``
         means ``Exponential()``. For a zonal kernel there is
         :meth:`PowerSeries.near <mercer.PowerSeries.near>`.
-    n_components : int, default=512
-        The number of features.
+    n_components : int or "auto", default=512
+        The number of features. ``"auto"``: as many as
+        ``tolerance`` asks for.
     degree : int, default=8
         Where an infinite series is truncated. The terms beyond are missing from the features:
         keep the norms of the rows at about one.
+    tolerance : float, default=0.05
+        For ``n_components="auto"``: the relative error of the kernel matrix of some of the rows
+        at which the map stops growing.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the sketch.
 
@@ -193,8 +205,9 @@ class DotProductSketch(FeatureMap):
 
     _parameter_constraints: dict[str, Any] = {
         "kernel": [Kernel, None],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": COMPONENTS,
         "degree": [Interval(Integral, 1, None, closed="left")],
+        "tolerance": TOLERANCE,
         "random_state": RANDOM_STATE,
     }
 
@@ -202,13 +215,15 @@ class DotProductSketch(FeatureMap):
         self,
         kernel: Kernel | None = None,
         *,
-        n_components: int = 512,
+        n_components: Any = 512,
         degree: int = 8,
+        tolerance: float = 0.05,
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
         self.n_components = n_components
         self.degree = degree
+        self.tolerance = tolerance
         self.random_state = random_state
 
     def _kernel(self) -> Kernel:

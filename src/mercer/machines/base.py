@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import islice
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -26,6 +27,7 @@ from ..engine.streams import (
     stream_names,
 )
 from ..engine.threads import allowed_threads
+from ..features.growth import GrowthPath, is_automatic
 from ..solvers import Problem
 from .device_rows import beside_features, learns_on_device, sent_blocks, sent_rows
 from .estimator import ALPHA, Values, adopt, checked_alpha
@@ -35,6 +37,7 @@ from .feature_rows import (
     same_features,
     warn_of_first_block,
 )
+from .growth import grown_state
 from .ridge_on_cluster import RidgeOnCluster
 from .ridge_state import RidgeState
 from .targets import Targets
@@ -44,6 +47,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "alpha": ALPHA,
     "selection": [Interval(Integral, 2, None, closed="left"), StrOptions({"gcv", "loo"})],
     "per_target": ["boolean"],
+    "tolerance": [Interval(Real, 0, 1, closed="neither")],
     "fit_intercept": ["boolean"],
 }
 
@@ -63,17 +67,27 @@ class RidgeMachine(RidgeOnCluster):
         selection: Any = "gcv",
         per_target: bool = False,
         fit_intercept: bool = True,
+        tolerance: float = 0.01,
     ) -> None:
         self.features = features
         self.alpha = alpha
         self.selection = selection
         self.per_target = per_target
         self.fit_intercept = fit_intercept
+        self.tolerance = tolerance
 
     @property
     def features_(self) -> Any:
         """The fitted features, or ``None`` for the columns as they are."""
         return self._fitted().rows.fitted
+
+    @property
+    def growth_(self) -> GrowthPath:
+        """How the features grew, where their ``n_components`` is ``"auto"``."""
+        path = self._fitted().growth
+        if path is None:
+            raise AttributeError("growth_ is there where features have n_components='auto'.")
+        return path
 
     def merge(self, other: Self) -> Self:
         """Add what another machine with the same features has learnt.
@@ -152,6 +166,14 @@ class RidgeMachine(RidgeOnCluster):
             raise ValueError(
                 "sample_weight is zero for every row; at least one weight must be positive."
             )
+        if is_automatic(self.features):
+
+            def again_from(state: RidgeState) -> Iterator[Any]:
+                yield from _parts(state, X, encoded, weights, counts)
+
+            empty = partial(RidgeState, targets, problem=problem, n_folds=self._folds())
+            self._state = grown_state(self.features, X, empty, again_from, self.tolerance)
+            return
         rows = FeatureRows.learnt(self.features, X)
         state = RidgeState(targets, rows, problem, self._folds())
         if X.shape[0] < rows.width and not self._folds():
@@ -205,7 +227,7 @@ class RidgeMachine(RidgeOnCluster):
         """
         once = isinstance(stream, Iterator)
         self._problem()
-        if once:
+        if once or is_automatic(self.features):
             self._refuse_second_looks()
         new = islice(from_stream(stream), skip, None)
         for number, block in enumerate(sent_blocks(new, self.features), start=skip + 1):
@@ -250,6 +272,11 @@ class RidgeMachine(RidgeOnCluster):
             yield state.features_again(*part)
 
     def _refuse_second_looks(self) -> None:
+        if is_automatic(self.features):
+            raise ValueError(
+                "n_components='auto' needs several passes over the rows, which streams, "
+                "partial_fit and merge do not allow; give fit arrays, or a number of components."
+            )
         if self.selection == "loo":
             raise ValueError(
                 "selection='loo' needs a second pass over the rows, which streams, partial_fit and "

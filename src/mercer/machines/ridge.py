@@ -38,6 +38,9 @@ class FeatureRidge(Regression, SolvedRegression, RidgeMachine):
         Choose ``alpha`` for every target by itself.
     fit_intercept : bool, default=True
         Fit a constant, which is not penalised.
+    tolerance : float, default=0.01
+        For features with ``n_components="auto"``: they double until further doublings promise to
+        raise the held-out R² by less than this, all together.
 
     Attributes
     ----------
@@ -53,6 +56,8 @@ class FeatureRidge(Regression, SolvedRegression, RidgeMachine):
         What the solver did: method, scores of all candidates, degrees of freedom, condition.
     features_ : transformer or None
         The fitted features.
+    growth_ : GrowthPath
+        How features with ``n_components="auto"`` grew: sizes and held-out scores.
 
     Examples
     --------
@@ -141,6 +146,9 @@ class FeatureRidgeClassifier(Classification, SolvedClassification, RidgeMachine)
         Choose ``alpha`` for every class by itself.
     fit_intercept : bool, default=True
         Fit a constant for each class, which is not penalised.
+    tolerance : float, default=0.01
+        For features with ``n_components="auto"``: they double until further doublings promise to
+        raise the held-out R² by less than this, all together.
 
     Attributes
     ----------
@@ -152,6 +160,8 @@ class FeatureRidgeClassifier(Classification, SolvedClassification, RidgeMachine)
         What the solver did.
     features_ : transformer or None
         The fitted features.
+    growth_ : GrowthPath
+        How features with ``n_components="auto"`` grew: sizes and held-out scores.
 
     Examples
     --------
@@ -177,6 +187,7 @@ class FeatureRidgeClassifier(Classification, SolvedClassification, RidgeMachine)
         class_weight: Any = None,
         per_target: bool = False,
         fit_intercept: bool = True,
+        tolerance: float = 0.01,
     ) -> None:
         super().__init__(
             features,
@@ -184,6 +195,7 @@ class FeatureRidgeClassifier(Classification, SolvedClassification, RidgeMachine)
             selection=selection,
             per_target=per_target,
             fit_intercept=fit_intercept,
+            tolerance=tolerance,
         )
         self.class_weight = class_weight
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..engine.cluster import Partitions
 from ..engine.streams import Block
+from ..features.growth import is_automatic
 from ..solvers import Problem, draws_below, on_host, reduced_blocks
 from .cluster_targets import observed
 from .feature_rows import FeatureRows, checked_rows
@@ -63,6 +64,11 @@ class RidgeOnCluster(SolvedMachine):
             raise ValueError(
                 "selection='loo' needs the rows on one machine; on a cluster use 'gcv' "
                 "(generalised cross-validation) or a number of folds."
+            )
+        if is_automatic(self.features):
+            raise ValueError(
+                "n_components='auto' measures the features again and again as they grow, on one "
+                "machine; on a cluster give a number of components."
             )
         checked_rows(parts.example.X, self.features, owner=self, reset=True)
         targets, learning = observed(self._new_targets(classes), parts)

@@ -23,6 +23,7 @@ from .._devices import algebra_of, placed
 from .._registry import storable
 from ..engine.sample import RowSample
 from ..engine.threads import allowed_threads
+from ..features.growth import GrowthPath
 from ..solvers import (
     Accumulator,
     FewRows,
@@ -78,6 +79,8 @@ class RidgeState:
         self.sample = RowSample(SAMPLE_ROWS) if isinstance(targets, LabelTargets) else None
         self.n_rows = 0
         self.is_compact = False
+        #: How the features grew, if they did.
+        self.growth: GrowthPath | None = None
         self._kept: HeldOut | None = None
         self._solution: Solution | None = None
         self._scale: float | None = None
@@ -103,7 +106,7 @@ class RidgeState:
         """Add a block of checked rows with expanded targets, weights and sample weights."""
         Z = placed(self.rows.gathered(X, n_before))
         Y, weights = beside_features(Z, Y), beside_features(Z, weights)
-        self._observe(Z, Y, weights, counts)
+        self.observe(Z, Y, weights, counts)
         self._accumulator(Z).add(Z, Y, weights, self.rows.overwritable)
 
     def features_again(
@@ -122,14 +125,15 @@ class RidgeState:
         Y, weights, counts = (
             None if part is None else moved(part) for part in (Y, weights, counts)
         )
-        self._observe(Z, Y, weights, counts)
+        self.observe(Z, Y, weights, counts)
         few = FewRows(Z, Y, weights)
         known = slice(None) if weights is None else weights > 0
         own = _ones(few.Y) if few.weights is None else few.weights
         self._kept = HeldOut(few.Y, few.Y, own, (_ones(Y) if counts is None else counts)[known])
         self.gathered = few
 
-    def _observe(self, Z: Any, Y: Any, weights: Any, counts: Any) -> None:
+    def observe(self, Z: Any, Y: Any, weights: Any, counts: Any) -> None:
+        """Count rows whose features are added up elsewhere, and keep a sample of them."""
         self._forget()
         self.n_rows += int(Z.shape[0])
         if self.sample is not None:

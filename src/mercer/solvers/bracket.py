@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._array import is_numpy, to_numpy
+from .cost import LARGE
 from .problem import KNOWN, TRUSTED, Problem, choose, generalised_error, over_targets
 from .statistics import Moments, RidgeStatistics
 from .symmetric_sums import largest_eigenvalue, solved, trace
@@ -25,8 +26,6 @@ from .systems import (
     residual_freedom,
 )
 
-#: Features from which on alpha is bracketed.
-LARGE = 3072
 #: Rows to hold out at least, if there are as many: with fewer of them the choice depends on which.
 HELD_OUT = 4000
 #: Candidates to start from.

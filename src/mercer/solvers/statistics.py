@@ -291,25 +291,23 @@ class RidgeStatistics:
         """Rows that were added."""
         return sum(fold.n_rows for fold in self.folds)
 
-    def add(
-        self,
-        Z: np.ndarray,
-        Y: np.ndarray,
-        weights: np.ndarray | None = None,
-        overwrite: bool = False,
-    ) -> None:
+    def add(self, Z: Any, Y: Any, weights: Any = None, overwrite: bool = False) -> None:
         """Add a block of features, its targets and, if there are any, its weights.
 
         With ``overwrite`` the block of features may be changed, which saves a copy.
         """
-        if not self.n_folds:
+        fold_of = self.fold_numbers(Z.shape[0])
+        if fold_of is None:
             self.folds[0].add(Z, Y, weights, overwrite)
             return
-        fold_of = self._generator.integers(self.n_folds, size=Z.shape[0])
         for number, fold in enumerate(self.folds):
             rows = fold_of == number
             part = None if weights is None else chosen_rows(weights, rows)
             fold.add(chosen_rows(Z, rows), chosen_rows(Y, rows), part, overwrite=True)
+
+    def fold_numbers(self, n_rows: int) -> np.ndarray | None:
+        """Return the folds of the next rows of the stream; ``None`` where there are none."""
+        return self._generator.integers(self.n_folds, size=n_rows) if self.n_folds else None
 
     @property
     def weight(self) -> float:

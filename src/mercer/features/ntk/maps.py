@@ -15,6 +15,7 @@ from ...kernels import NNGP, NTK, PowerSeries
 from ...kernels.series import default_degree
 from ...sketches import SAMPLINGS
 from ..base import FeatureMap
+from ..growth import COMPONENTS, TOLERANCE
 from ..traits import MapTraits
 from ..zonal.design import ZonalDesign
 from ..zonal.region import Region
@@ -114,8 +115,9 @@ class NTKFeatures(_NetworkFeatures):
     ----------
     depth : int, default=1
         The number of hidden layers.
-    n_components : int, default=1024
-        The number of features.
+    n_components : int or "auto", default=1024
+        The number of features. ``"auto"``: as many as
+        ``tolerance`` asks for.
     method : {"auto", "zonal", "one-shot", "random", "sketch"}, default="auto"
         As above; ``"auto"`` is zonal, which has the smallest error at equal dimension in up to
         some hundred columns, or one-shot for rows of more than 4,096, where it is much faster.
@@ -137,6 +139,9 @@ class NTKFeatures(_NetworkFeatures):
     share : bool or "auto", default="auto"
         Whether both orders of a layer use the same directions, which halves the work;
         ``"auto"`` does so for at least 256 columns of each.
+    tolerance : float, default=0.05
+        For ``n_components="auto"``: the relative error of the kernel matrix of some of the rows
+        at which the map stops growing.
     random_state : int, RandomState, Generator or None, default=None
         Seed of everything that is drawn.
 
@@ -170,7 +175,7 @@ class NTKFeatures(_NetworkFeatures):
 
     _parameter_constraints: dict[str, Any] = {
         "depth": DEPTH,
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": COMPONENTS,
         "method": [StrOptions({"auto", "zonal", "one-shot", "random", "sketch"})],
         "degree": [Interval(Integral, 1, None, closed="left"), None],
         "variant": [StrOptions({"improved", "paper"})],
@@ -178,6 +183,7 @@ class NTKFeatures(_NetworkFeatures):
         "n_relu": SIZE,
         "sampling": [StrOptions({"auto", *SAMPLINGS})],
         "share": ["boolean", StrOptions({"auto"})],
+        "tolerance": TOLERANCE,
         "random_state": RANDOM_STATE,
     }
 
@@ -185,7 +191,7 @@ class NTKFeatures(_NetworkFeatures):
         self,
         depth: int = 1,
         *,
-        n_components: int = 1024,
+        n_components: Any = 1024,
         method: str = "auto",
         degree: int | None = None,
         variant: str = "improved",
@@ -193,6 +199,7 @@ class NTKFeatures(_NetworkFeatures):
         n_relu: int | None = None,
         sampling: str = "auto",
         share: bool | str = "auto",
+        tolerance: float = 0.05,
         random_state: Any = None,
     ) -> None:
         self.depth = depth
@@ -204,6 +211,7 @@ class NTKFeatures(_NetworkFeatures):
         self.n_relu = n_relu
         self.sampling = sampling
         self.share = share
+        self.tolerance = tolerance
         self.random_state = random_state
 
     def _kernel(self) -> NTK:
@@ -256,8 +264,9 @@ class NNGPFeatures(_NetworkFeatures):
     ----------
     depth : int, default=1
         The number of hidden layers.
-    n_components : int, default=1024
-        The number of features.
+    n_components : int or "auto", default=1024
+        The number of features. ``"auto"``: as many as
+        ``tolerance`` asks for.
     method : {"auto", "zonal", "one-shot", "random"}, default="auto"
         As above; ``"auto"`` is zonal, or one-shot for rows of more than 4,096 columns.
     degree : int or None, default=None
@@ -265,6 +274,9 @@ class NNGPFeatures(_NetworkFeatures):
         :class:`GegenbauerFeatures`.
     sampling : {"orthogonal", "gaussian", "leverage", "gibbs"}, default="orthogonal"
         How the directions of ``"random"`` are drawn.
+    tolerance : float, default=0.05
+        For ``n_components="auto"``: the relative error of the kernel matrix of some of the rows
+        at which the map stops growing.
     random_state : int, RandomState, Generator or None, default=None
         Seed of everything that is drawn.
 
@@ -292,10 +304,11 @@ class NNGPFeatures(_NetworkFeatures):
 
     _parameter_constraints: dict[str, Any] = {
         "depth": DEPTH,
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": COMPONENTS,
         "method": [StrOptions({"auto", "zonal", "one-shot", "random"})],
         "degree": [Interval(Integral, 1, None, closed="left"), None],
         "sampling": [StrOptions(set(SAMPLINGS))],
+        "tolerance": TOLERANCE,
         "random_state": RANDOM_STATE,
     }
 
@@ -303,10 +316,11 @@ class NNGPFeatures(_NetworkFeatures):
         self,
         depth: int = 1,
         *,
-        n_components: int = 1024,
+        n_components: Any = 1024,
         method: str = "auto",
         degree: int | None = None,
         sampling: str = "orthogonal",
+        tolerance: float = 0.05,
         random_state: Any = None,
     ) -> None:
         self.depth = depth
@@ -314,6 +328,7 @@ class NNGPFeatures(_NetworkFeatures):
         self.method = method
         self.degree = degree
         self.sampling = sampling
+        self.tolerance = tolerance
         self.random_state = random_state
 
     def _kernel(self) -> NNGP:

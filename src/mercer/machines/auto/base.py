@@ -33,10 +33,11 @@ from ...solvers.cost import FOLDS
 from ..estimator import ALPHA, Machine, Values, adopt
 from ..report import FitReport
 from ..targets import Targets
+from .choice import choose_kernel
 from .cluster_source import source_on_cluster
 from .learnt import SAMPLE_ROWS, is_searchable, learnt_state
-from .pilot import PILOT_ROWS, Pilot, choose_kernel, has_feature_map
-from .plan import choose_method
+from .pilot import AUTO, PILOT_ROWS, Pilot, has_feature_map
+from .plan import choose_method, refuse_what_does_not_fit
 from .preparation import (
     finished,
     learn_columns,
@@ -223,6 +224,7 @@ class KernelMachine(Machine):
     def _prepare(self, source: Source, targets: Any, name: str | None, job: Job) -> Iterable[Block]:
         """Learn the columns, compare kernels on a sample, and set up the machine."""
         seed, featured = seed_of(self.random_state), has_feature_map(self.kernel)
+        refuse_what_does_not_fit(source.n_rows, self.n_components, self.approximation, source.near)
         with job.stage("columns") as stage:
             first, blocks, same = source.preview()
             free = self.encoder is None
@@ -235,6 +237,7 @@ class KernelMachine(Machine):
             method = choose_method(known, self.n_components, self.approximation, featured)
             width = len(columns.encoder.get_feature_names_out())
             asked = self.kernel is not None or self.n_components != "auto"
+            named = self.kernel not in (None, AUTO) or self.n_components != "auto"
             left = free and not asked and self.approximation == "auto"
             dense = getattr(columns.encoder, "centered_", True)
             learns = left and dense and is_searchable(known, width)
@@ -279,7 +282,7 @@ class KernelMachine(Machine):
             approximation_error=error,
             repeated_rows=sample.repeated_share(),
             # What is asked for is not replaced; nor has a part of the rows taught a model of all.
-            rival=None if asked or self.approximation != "auto" or not same else linear,
+            rival=None if named or self.approximation != "auto" or not same else linear,
         )
         return blocks
 

@@ -30,6 +30,15 @@ class RowsOnCluster:
     def __init__(self, parts: Partitions) -> None:
         self.parts = parts
 
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return self.parts.n_rows
+
+    @property
+    def near(self) -> None:
+        """Nothing: rows of a cluster are on hosts."""
+
     def preview(self) -> tuple[Any, Any, bool]:
         """Return the rows, twice."""
         return self.parts, self.parts, True

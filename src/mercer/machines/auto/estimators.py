@@ -30,6 +30,8 @@ class KernelRegressor(Regression, KernelMachine):
         or ``"rbf"``, ``"laplace"``, ``"matern"``, ``"arccosine"``, ``"nngp"``, ``"ntk"``), or
         ``None`` for the best of the Gaussian, Laplace and Matérn kernels; where metrics are
         searched (``effort``) of Matérn 3/2, Laplace, product Laplace and powered exponential ones.
+        ``"auto"``: the best of Gaussian, Laplace and neural tangent kernels of depth 1, 2 and 4
+        on a sample, by successive halving, or a linear model if that does as well; no metrics.
     n_components : int or "auto", default="auto"
         The number of features; ``"auto"`` goes by the rows and the memory budget.
     approximation : {"auto", "exact", "features"}, default="auto"
@@ -127,6 +129,8 @@ class KernelClassifier(Classification, KernelMachine):
         A kernel, the name of one whose lengthscale is then found from data, or ``None`` for
         the best of the Gaussian, Laplace and Matérn kernels; where metrics are searched
         (``effort``) of Matérn 3/2, Laplace, product Laplace and powered exponential ones.
+        ``"auto"``: the best of Gaussian, Laplace and neural tangent kernels of depth 1, 2 and 4
+        on a sample, by successive halving, or a linear model if that does as well; no metrics.
     n_components : int or "auto", default="auto"
         The number of features; ``"auto"`` goes by the rows and the memory budget.
     approximation : {"auto", "exact", "features"}, default="auto"

@@ -16,8 +16,9 @@ from ...engine.sample import RowSample
 from ...features.for_kernel import features_for, has_features
 from ...kernels import NNGP, NTK, ArcCosine, Gaussian, Kernel, Laplace, Matern
 from ...preprocessing.columns import NUMBER
-from ..report import AS_ASKED
 
+#: The name that asks for a choice among kernels of different kinds.
+AUTO = "auto"
 #: Kernels by name; "rbf" is scikit-learn's name of the Gaussian kernel.
 NAMES: dict[str, type[Kernel]] = {
     "gaussian": Gaussian,
@@ -28,10 +29,6 @@ NAMES: dict[str, type[Kernel]] = {
     "nngp": NNGP,
     "ntk": NTK,
 }
-#: Zonal kernels, which need a constant column to tell rows of different lengths apart.
-ANGULAR = (ArcCosine, NNGP, NTK)
-#: What is tried when no kernel is given.
-FAMILIES = ("gaussian", "matern", "laplace")
 #: The encoding of whole numbers by a column for each of them, and that of an encoder of the user.
 CATEGORIES, AS_ENCODED = "whole numbers as categories", "as encoded"
 #: What a search makes of columns of numbers.
@@ -231,26 +228,48 @@ class Pilot:
         self.sample, self._machine, self._options = sample, machine, options
         self._most = min(PILOT_COMPONENTS, n_components or PILOT_COMPONENTS)
         self._seed = seed
-        self._errors: dict[tuple[str, str, float | None], float] = {}
+        self._errors: dict[tuple[Any, ...], float] = {}
 
     @property
     def n_tried(self) -> int:
         """How many kernels were compared."""
         return len(self._errors)
 
-    def error(self, candidate: Candidate) -> float:
-        """Return the squared error of held-out rows, as a share of the targets' variance."""
+    def error(
+        self,
+        candidate: Candidate,
+        n_rows: int = PILOT_ROWS,
+        most: int = PILOT_COMPONENTS,
+        selection: str | None = None,
+    ) -> float:
+        """Return the squared error of held-out rows, as a share of the targets' variance.
+
+        Parameters
+        ----------
+        candidate : Candidate
+            What is tried.
+        n_rows, most : int
+            Rows and features, at most.
+        selection : str, default=None
+            Another criterion than that of the machine.
+        """
         if self._machine is None:
             return 0.0
-        key = repr(candidate.kernel), candidate.scaling, candidate.constant
+        key = repr(candidate.kernel), candidate.scaling, candidate.constant, n_rows, most
         if key not in self._errors:
             X = self.sample.rows(candidate.scaling, candidate.constant)
-            size = int(min(self._most, max(32, X.shape[0] // 4)))
+            y, weights = self.sample.y, self.sample.weights
+            if X.shape[0] > n_rows:
+                some = np.random.default_rng(self._seed).permutation(X.shape[0])[:n_rows]
+                X, y, weights = X[some], y[some], weights[some]
+            size = int(min(self._most, most, max(32, X.shape[0] // 4)))
             machine = clone(self._machine)
+            if selection is not None:
+                machine.set_params(selection=selection)
             machine.set_params(features=features_for(candidate.kernel, size, self._seed))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                machine.fit(X, self.sample.y, self.sample.weights, **self._options)
+                machine.fit(X, y, weights, **self._options)
             self._errors[key] = machine.expected_error()
         return self._errors[key]
 
@@ -281,7 +300,8 @@ def named_kernel(name: str, **parameters: Any) -> Kernel:
     Gaussian()
     """
     if name not in NAMES:
-        hint = did_you_mean(name, NAMES, f"known are {', '.join(sorted(NAMES))}.")
+        names = sorted([*NAMES, AUTO])
+        hint = did_you_mean(name, names, f"known are {', '.join(names)}.")
         raise ValueError(f"kernel={name!r} is not the name of a kernel; {hint}")
     return NAMES[name](**parameters)
 
@@ -294,87 +314,7 @@ def has_feature_map(kernel: Kernel | str | None) -> bool:
     >>> has_feature_map("ntk"), has_feature_map(Gaussian() + Laplace())
     (True, False)
     """
+    if kernel == AUTO:
+        return True
     known = named_kernel(kernel) if isinstance(kernel, str) else kernel
     return known is None or has_features(known)
-
-
-def choose_kernel(kernel: Kernel | str | None, pilot: Pilot) -> tuple[Candidate, str]:
-    """Return the kernel with its encoding, and why: from what was asked for and the pilot.
-
-    Parameters
-    ----------
-    kernel : Kernel, str or None
-        What was asked for.
-    pilot : Pilot
-        Who compares.
-    """
-    scalings, constant_free = pilot.sample.scalings(), pilot.sample.columns.free
-    if isinstance(kernel, Kernel):
-        if constant_free and isinstance(kernel, ANGULAR):
-            best, _ = _best_constant(kernel, pilot, scalings[0])
-            return best, _explanation(best, pilot, AS_ASKED)
-        reason = AS_ASKED
-        if kernel.needs_data():
-            rows = pilot.sample.rows(scalings[0])
-            kernel = kernel.fitted_to(rows)
-            reason += f", its lengthscale from {rows.shape[0]:,} rows"
-        return Candidate(kernel, scalings[0]), reason
-    found: list[tuple[Candidate, float]] = []
-    for number, name in enumerate(FAMILIES if kernel is None else (kernel,)):
-        # Further kernels are tried with the encoding that suits the first one.
-        encodings = scalings if number == 0 else [min(found, key=_error_of)[0].scaling]
-        found += [
-            _best_of_family(named_kernel(name), pilot, scaling, constant_free)
-            for scaling in encodings
-        ]
-    chosen = min(found, key=_error_of)[0]
-    if kernel is not None:
-        return chosen, _explanation(chosen, pilot, AS_ASKED)
-    untried = "the default, as there are too few rows (or targets) to compare kernels on"
-    tried = f" ({', '.join(name.title() for name in FAMILIES)})"
-    return chosen, _explanation(chosen, pilot, untried, tried)
-
-
-def _error_of(found: tuple[Candidate, float]) -> float:
-    return found[1]
-
-
-def _explanation(best: Candidate, pilot: Pilot, untried: str, tried: str = "") -> str:
-    """Return why a candidate was taken; ``untried`` if there was no comparison."""
-    if pilot.n_tried == 0:
-        return untried
-    n_rows = pilot.sample.rows(best.scaling, best.constant).shape[0]
-    what = "constants" if best.constant else "lengthscales"
-    reason = f"the best on {n_rows:,} rows of {pilot.n_tried} {what}{tried}"
-    return reason + (
-        ", all columns divided by one common scale" if best.scaling == "common" else ""
-    )
-
-
-def _best_of_family(
-    kernel: Kernel, pilot: Pilot, scaling: str, constant_free: bool
-) -> tuple[Candidate, float]:
-    if "lengthscale" not in kernel.get_params(deep=False):
-        if constant_free and isinstance(kernel, ANGULAR):
-            return _best_constant(kernel, pilot, scaling)
-        return Candidate(kernel, scaling), np.inf
-    median = (
-        kernel.set_params(lengthscale="median").fitted_to(pilot.sample.rows(scaling)).lengthscale
-    )
-
-    def make(factor: float) -> Candidate:
-        return Candidate(clone(kernel).set_params(lengthscale=float(median * factor)), scaling)
-
-    return pilot.best_scale(make, 0.5)
-
-
-def _best_constant(kernel: Kernel, pilot: Pilot, scaling: str) -> tuple[Candidate, float]:
-    """Return a zonal kernel with the constant column that suits it best."""
-    X = pilot.sample.rows(scaling)
-    squares = X.multiply(X).sum() if hasattr(X, "multiply") else (X * X).sum()
-    length = max(float(squares / X.shape[0]) ** 0.5, 1e-6)
-
-    def make(factor: float) -> Candidate:
-        return Candidate(kernel, scaling, float(length * factor))
-
-    return pilot.best_scale(make) if has_features(kernel) else (make(1.0), np.inf)

@@ -8,7 +8,16 @@ from typing import Any
 from ..._registry import storable
 from ..._settings import settings
 from ...engine.config import matrix_memory
-from ...solvers.cost import COMPONENTS, EXACT_ROWS, exact_memory, features_memory
+from ...solvers.cost import (
+    COMPONENTS,
+    EXACT_ROWS,
+    FOLDS,
+    exact_memory,
+    features_memory,
+    most_components,
+    solve_memory,
+)
+from ..exact_machine import DIRECT_ROWS
 from ..report import AS_ASKED
 
 #: Features where there are many rows and memory for it.
@@ -77,6 +86,53 @@ def choose_method(
         why = f"the exact kernel would need {need / 1e9:.3g} GB, more than the memory budget"
         return _features(n_rows, n_components, why)
     return Method("exact", None, "the kernel has no random features, and fits in memory", need)
+
+
+def refuse_what_does_not_fit(
+    n_rows: int | None, n_components: Any, approximation: str, near: Any = None
+) -> None:
+    """Raise a ``MemoryError`` if what was asked for cannot fit, before any work is done.
+
+    Parameters
+    ----------
+    n_rows : int or None
+        Rows to learn from; ``None`` if they are not known beforehand.
+    n_components : int or "auto"
+        Features that were asked for.
+    approximation : {"auto", "exact", "features"}
+        What was asked for.
+    near : array, default=None
+        Where the rows are; ``None``: in the memory of the host.
+
+    Examples
+    --------
+    >>> import mercer
+    >>> with mercer.config(memory="1GB"):
+    ...     refuse_what_does_not_fit(10**6, 20_000, "auto")
+    Traceback (most recent call last):
+    ...
+    MemoryError: n_components=20000 needs 28.8 GB for sums of products of features, but may take ...
+    """
+    budget = matrix_memory(near)
+    end = f"but may take {budget / 1e9:.3g} GB (of mercer.config(memory=...) or of what is free)"
+    featured = approximation == "features" or approximation == "auto"
+    if n_components != "auto" and featured:
+        need = solve_memory(int(n_components), FOLDS)
+        if need > budget:
+            raise MemoryError(
+                f"n_components={n_components} needs {need / 1e9:.3g} GB for sums of products of "
+                f"features, {end}; n_components={most_components(budget)} fits, and so does "
+                f"n_components={int(n_components)} with memory='{need / 1e9:.0f}GB'."
+            )
+    if approximation == "exact" and n_rows is not None and n_rows <= DIRECT_ROWS:
+        need = exact_memory(n_rows)
+        if need > budget:
+            raise MemoryError(
+                f"approximation='exact' needs {need / 1e9:.3g} GB for the kernel matrix of "
+                f"{n_rows:,} rows, {end}; approximation='features' fits with "
+                f"{most_components(budget):,} features, and 'exact' with "
+                f"memory='{need / 1e9:.2g}GB'."
+            )
 
 
 def matrix_bytes(n_rows: int) -> int:

@@ -22,6 +22,16 @@ ENCODED = 512
 class Source(Protocol):
     """Blocks of raw rows, to be iterated as often as needed."""
 
+    @property
+    def n_rows(self) -> int | None:
+        """How many rows there are, if that is known before they are read."""
+        ...
+
+    @property
+    def near(self) -> Any:
+        """An array that is where the rows are; ``None``: on the host, or not known."""
+        ...
+
     def preview(self) -> tuple[Iterable[Block], Iterable[Block], bool]:
         """Return blocks to look at first, blocks to learn from, and whether they are the same."""
         ...
@@ -62,6 +72,16 @@ class RowsAtHand:
             X, checked, weights = with_weight(Block(X, checked, weights))
         self._parts = X, checked, weights, learning_rows(X.shape[1] + ENCODED, 8)
 
+    @property
+    def n_rows(self) -> int | None:
+        """How many rows there are."""
+        return int(self._parts[0].shape[0])
+
+    @property
+    def near(self) -> Any:
+        """The rows, if they are on a device."""
+        return self._parts[0] if is_foreign(self._parts[0]) else None
+
     def preview(self) -> tuple[Iterable[Block], Iterable[Block], bool]:
         """Return the rows, twice."""
         return self, self, True
@@ -88,6 +108,13 @@ class StreamOfBlocks:
     def __init__(self, stream: Iterable[Any], targets: Targets) -> None:
         self._stream, self._targets = raw_blocks(stream), targets
         self._near: Any = None
+        known = getattr(stream, "n_rows", None)
+        self.n_rows = known if isinstance(known, int) else None
+
+    @property
+    def near(self) -> Any:
+        """The last block, if it was on a device."""
+        return self._near
 
     def preview(self) -> tuple[Iterable[Block], Iterable[Block], bool]:
         """Return all blocks, or the first one of those that can be seen once."""
