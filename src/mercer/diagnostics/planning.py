@@ -226,7 +226,7 @@ def _(machine: RidgeMachine, shape: Shape, rows: np.ndarray) -> Planned:
     budget = matrix_memory()
     most = most_components(budget, folds)
     ways = (f"n_components={most:,}",) if 0 < most < cost.n_components else ()
-    return Planned(repr(machine), steps, rates, ways)
+    return Planned(_named(machine), steps, rates, ways)
 
 
 @planned_by.register
@@ -251,7 +251,7 @@ def _(machine: ExactKernelMachine, shape: Shape, rows: np.ndarray) -> Planned:
             ways = (f"solver='iterative' ({in_bytes(most)})",)
         ways += (f"FeatureRidge on {min(most_components(room, 0), n // 2):,} features",)
     rates = {"kernel": kernel_rate(kernel, rows, single)}
-    return Planned(repr(machine), steps, rates, ways, assumed)
+    return Planned(_named(machine), steps, rates, ways, assumed)
 
 
 @planned_by.register
@@ -278,6 +278,11 @@ def _(machine: KernelMachine, shape: Shape, rows: np.ndarray) -> Planned:
     what = f"{type(machine).__name__}: {how}"
     assumed = ASSUMED_SEARCH if any("search" in step.name for step in steps) else ""
     return Planned(what, steps, rates, ways, assumed)
+
+
+def _named(machine: Any) -> str:
+    """Return how a machine was made, in one line."""
+    return " ".join(repr(machine).split())
 
 
 def _candidates(alpha: Any) -> int:
