@@ -91,7 +91,7 @@ def plan(X: Any, model: Any = None, n_components: int | None = None, *, n_target
     >>> with mercer.config(memory="1GB"):
     ...     found = mercer.plan((30_000, 8), mercer.KernelRidge(Gaussian(), solver="direct"))
     >>> found.fits, found.ways_out[0]
-    (False, "solver='iterative' (1.3 GB)")
+    (False, "solver='iterative' (1.54 GB)")
     """
     if isinstance(n_targets, bool) or not isinstance(n_targets, Integral) or n_targets < 1:
         raise ValueError(f"n_targets must be an integer of at least 1, got {n_targets!r}.")

@@ -240,7 +240,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def needs_data(self) -> bool:
         """Return whether ``fit`` takes more from the rows than their number of columns."""
         kernel = self._kernel()
-        return kernel.needs_data() or self._looks_at(kernel) or is_automatic(self)
+        return kernel.needs_data() or _looks_at(self, kernel) or is_automatic(self)
 
     def made_of(self, kernel: Kernel, seed: int, parts: Parts) -> Self:
         """Return a fitted copy of a growing map that is made of given parts.
@@ -257,7 +257,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         made = clone(self)
         made.kernel_, made.seed_, made._seen = kernel, seed, RowsSeen()
         made.n_features_in_ = parts.maps[0].n_features_in_
-        made._take(parts)
+        _take(made, parts)
         return made
 
     @classmethod
@@ -281,13 +281,10 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         made._seen = RowsSeen()
         return made
 
-    def _looks_at(self, kernel: Kernel) -> bool:
-        return isinstance(self, LearnsFromRows) and self.looks_at_rows(kernel)
-
     def _fit_rows(self, X: Any, check: bool) -> None:
         """Learn from the rows, and draw; ``check`` rows that do not matter, too."""
         kernel = self._kernel()
-        looks = self._looks_at(kernel)
+        looks = _looks_at(self, kernel)
         if self._seen is None:
             self.seed_ = seed_of(self.get_params(deep=False).get("random_state", 0))
         seen = RowsSeen() if self._seen is None else self._seen
@@ -306,16 +303,10 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if automatic:
             sample, tolerance = seen.known().sample, float(self.get_params()["tolerance"])
             parts, self.growth_ = grown_parts(self, kernel, self.seed_, sample, tolerance=tolerance)
-            self._take(parts)
+            _take(self, parts)
         else:
             self._draw_all(DrawBudget())
         self._seen = seen
-
-    def _take(self, parts: Parts) -> None:
-        """Set everything that follows from the parts of a growing map."""
-        self.parts_, self.traits_ = parts, parts.traits()
-        self.n_drawn_ = sum(part.n_drawn_ for part in parts.maps)
-        self.n_features_out_ = parts.size
 
     def _draw_all(self, budget: DrawBudget) -> None:
         """Set everything that seed, kernel and number of columns lead to."""
@@ -355,3 +346,15 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
 def _look(block: Any) -> None:
     """Do nothing with a block: taking it has checked that it is finite."""
+
+
+def _looks_at(feature_map: FeatureMap, kernel: Kernel) -> bool:
+    """Return whether the rows matter to a map beyond its kernel."""
+    return isinstance(feature_map, LearnsFromRows) and feature_map.looks_at_rows(kernel)
+
+
+def _take(feature_map: FeatureMap, parts: Parts) -> None:
+    """Set everything that follows from the parts of a growing map."""
+    feature_map.parts_, feature_map.traits_ = parts, parts.traits()
+    feature_map.n_drawn_ = sum(part.n_drawn_ for part in parts.maps)
+    feature_map.n_features_out_ = parts.size

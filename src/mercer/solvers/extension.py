@@ -5,6 +5,8 @@ With Z = [c Z₁, Z₂] the sums of Z₁ are there already: a pass over the rows
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from ..ops.products import PANEL, product_beside_scipy
@@ -82,17 +84,15 @@ class Extension:
     def joined(self) -> RidgeStatistics:
         """Return the statistics of all features."""
         old = self._old
-        found = RidgeStatistics(
-            old.n_features + self._new.n_features, self._new.folds[0].n_targets, old.n_folds
-        )
+        # More rows go on to folds where these have ended.
+        found = copy.deepcopy(self._new)
+        found.n_features += old.n_features
         found.folds = [
             _joined(before, self._scale, fresh, between)
             for before, fresh, between in zip(
                 old.folds, self._new.folds, self._between, strict=True
             )
         ]
-        # More rows go on where these have ended.
-        found.continue_folds_of(self._new)
         return found
 
 

@@ -7,7 +7,6 @@ float32 features is computed in float32, and added up in float64.
 
 from __future__ import annotations
 
-import copy
 from functools import singledispatch
 from typing import Any, ClassVar, Protocol
 
@@ -312,10 +311,6 @@ class RidgeStatistics:
         if not self.n_folds:
             return None
         return self._generator.integers(self.n_folds, size=n_rows)
-
-    def continue_folds_of(self, other: RidgeStatistics) -> None:
-        """Assign the rows that come to folds as other statistics, of the same rows, would."""
-        self._generator = copy.deepcopy(other._generator)
 
     @property
     def weight(self) -> float:
