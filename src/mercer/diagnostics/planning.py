@@ -91,7 +91,7 @@ def plan(X: Any, model: Any = None, n_components: int | None = None, *, n_target
     >>> with mercer.config(memory="1GB"):
     ...     found = mercer.plan((30_000, 8), mercer.KernelRidge(Gaussian(), solver="direct"))
     >>> found.fits, found.ways_out[0]
-    (False, "solver='iterative' (1.3 GB)")
+    (False, "solver='iterative' (1.54 GB)")
     """
     if isinstance(n_targets, bool) or not isinstance(n_targets, Integral) or n_targets < 1:
         raise ValueError(f"n_targets must be an integer of at least 1, got {n_targets!r}.")
@@ -226,7 +226,7 @@ def _(machine: RidgeMachine, shape: Shape, rows: np.ndarray) -> Planned:
     budget = matrix_memory()
     most = most_components(budget, folds)
     ways = (f"n_components={most:,}",) if 0 < most < cost.n_components else ()
-    return Planned(repr(machine), steps, rates, ways)
+    return Planned(_named(machine), steps, rates, ways)
 
 
 @planned_by.register
@@ -251,7 +251,7 @@ def _(machine: ExactKernelMachine, shape: Shape, rows: np.ndarray) -> Planned:
             ways = (f"solver='iterative' ({in_bytes(most)})",)
         ways += (f"FeatureRidge on {min(most_components(room, 0), n // 2):,} features",)
     rates = {"kernel": kernel_rate(kernel, rows, single)}
-    return Planned(repr(machine), steps, rates, ways, assumed)
+    return Planned(_named(machine), steps, rates, ways, assumed)
 
 
 @planned_by.register
@@ -278,6 +278,11 @@ def _(machine: KernelMachine, shape: Shape, rows: np.ndarray) -> Planned:
     what = f"{type(machine).__name__}: {how}"
     assumed = ASSUMED_SEARCH if any("search" in step.name for step in steps) else ""
     return Planned(what, steps, rates, ways, assumed)
+
+
+def _named(machine: Any) -> str:
+    """Return how a machine was made, in one line."""
+    return " ".join(repr(machine).split())
 
 
 def _candidates(alpha: Any) -> int:

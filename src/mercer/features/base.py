@@ -252,7 +252,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def needs_data(self) -> bool:
         """Return whether ``fit`` takes more from the rows than their number of columns."""
         kernel = self._kernel()
-        return kernel.needs_data() or self._looks_at(kernel) or is_automatic(self)
+        return kernel.needs_data() or _looks_at(self, kernel) or is_automatic(self)
 
     @classmethod
     def redrawn(
@@ -345,3 +345,15 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
 def _look(block: Any) -> None:
     """Do nothing with a block: taking it has checked that it is finite."""
+
+
+def _looks_at(feature_map: FeatureMap, kernel: Kernel) -> bool:
+    """Return whether the rows matter to a map beyond its kernel."""
+    return isinstance(feature_map, LearnsFromRows) and feature_map.looks_at_rows(kernel)
+
+
+def _take(feature_map: FeatureMap, parts: Parts) -> None:
+    """Set everything that follows from the parts of a growing map."""
+    feature_map.parts_, feature_map.traits_ = parts, parts.traits()
+    feature_map.n_drawn_ = sum(part.n_drawn_ for part in parts.maps)
+    feature_map.n_features_out_ = parts.size

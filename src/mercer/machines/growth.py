@@ -122,12 +122,14 @@ def _score(state: RidgeState, blocks: Passes) -> float:
 def promise(scores: list[float]) -> float:
     """Return what further doublings promise to add to the last score, all together.
 
-    The last gains are continued as a geometric series.
+    The last gains are continued as a geometric series, up to a score of 1.
 
     Examples
     --------
     >>> promise([0.5]), round(promise([0.5, 0.7, 0.8]), 3), promise([0.5, 0.5])
     (inf, 0.1, 0.0)
+    >>> round(promise([0.5, 0.99]), 3)
+    0.01
     """
     if len(scores) < 2:
         return float("inf")
@@ -138,7 +140,7 @@ def promise(scores: list[float]) -> float:
     if len(scores) > 2 and scores[-2] > scores[-3]:
         ratio = gain / (scores[-2] - scores[-3])
     ratio = min(ratio, SLOWEST)
-    return gain * ratio / (1 - ratio)
+    return min(gain * ratio / (1 - ratio), max(0.0, 1 - scores[-1]))
 
 
 def _rows(features: Any, kernel: Any, seed: int, maps: list[Any]) -> FeatureRows:

@@ -226,8 +226,8 @@ def iterative_steps(shape: Shape, room: int, n_candidates: int = CANDIDATES) -> 
     # Iterates, residuals, directions and their products, and sums of several strips of tiles.
     width = few * columns
     vectors = 8 * n * (6 * width + 4 * columns) + min(STRIP_BYTES, 8 * n * width * STRIPS)
-    # The preconditioner of the last solve weighs a copy of its factor.
-    held_factors = 2 * factor if last else factor
+    # Weighted copies of the factor: of the preconditioner, and of that of the last solve.
+    held_factors = (3 if last else 2) * factor
     memory = rows + held_factors + kept + vectors
     found.append(Step("conjugate gradients", memory, work, spare=kept))
     return found
