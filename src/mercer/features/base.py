@@ -277,12 +277,9 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         made._seen = RowsSeen()
         return made
 
-    def _looks_at(self, kernel: Kernel) -> bool:
-        return isinstance(self, LearnsFromRows) and self.looks_at_rows(kernel)
-
     def _fit_rows(self, X: Any, kernel: Kernel, check: bool) -> None:
         """Learn from the rows, and draw; ``check`` rows that do not matter, too."""
-        looks = self._looks_at(kernel)
+        looks = _looks_at(self, kernel)
         if self._seen is None:
             self.seed_ = seed_of(self.get_params(deep=False).get("random_state", 0))
         seen = RowsSeen() if self._seen is None else self._seen
@@ -350,10 +347,3 @@ def _look(block: Any) -> None:
 def _looks_at(feature_map: FeatureMap, kernel: Kernel) -> bool:
     """Return whether the rows matter to a map beyond its kernel."""
     return isinstance(feature_map, LearnsFromRows) and feature_map.looks_at_rows(kernel)
-
-
-def _take(feature_map: FeatureMap, parts: Parts) -> None:
-    """Set everything that follows from the parts of a growing map."""
-    feature_map.parts_, feature_map.traits_ = parts, parts.traits()
-    feature_map.n_drawn_ = sum(part.n_drawn_ for part in parts.maps)
-    feature_map.n_features_out_ = parts.size

@@ -7,6 +7,7 @@ float32 features is computed in float32, and added up in float64.
 
 from __future__ import annotations
 
+import copy
 from functools import singledispatch
 from typing import Any, ClassVar, Protocol
 
