@@ -27,20 +27,12 @@ from ..report import shortened
 from ..targets import LabelTargets, Targets
 from .batches import fresh_blocks, landmark_rows, probed, repeated, sample_size
 from .choices import ENOUGH_ROWS, Choices, choose_alphas, choose_kernel, choose_solver
-from .cluster_rows import rows_of_cluster
-from .data import (
-    Rows,
-    Scales,
-    Standardized,
-    known,
-    scales_of,
-    standardized_batches,
-    where_computed,
-    where_given,
-)
+from .cluster_rows import rows_of_cluster, rows_on_cluster
+from .data import Data, Scales, Standardized, scales_of, standardized_batches
 from .iterative_step import IterativeStep
 from .loop import Iterate, iterate, learnt_from_all
 from .report import EXPECTED_BY, NAMED, LearnerReport
+from .rows import Rows, known, where_computed, where_given
 from .state import LearnerState, LearntAttributes
 from .steps import ExactStep, Fit, FourierStep, NystromStep, Step
 from .weights import Rule, Weights
@@ -163,19 +155,24 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         source: Iterator[Rows] | None = None
 
         def check(block: Block, first: bool, streaming: bool) -> Rows:
-            return self._checked(block, targets, first, streaming)
+            return self.checked_block(block, targets, first, streaming)
 
         with job.stage("columns"):
-            if self.fresh:
-                seeds = stream.child("fresh")
-                source = fresh_blocks(
-                    X, y, sample_weight, check, self._steps(), self.batch_size, seeds
-                )
-                blocks = known(next(source))
-            else:
-                blocks = repeated(X, y, sample_weight, check)
             sample = RowSample(sample_size(self.n_components), stream.child("landmarks"))
-            scales, n_rows, weight = scales_of(blocks(), self.standardize, sample)
+            whole: Data
+            if isinstance(X, Partitions):
+                targets, scales, whole = rows_on_cluster(X, self, targets, sample)
+            else:
+                if self.fresh:
+                    seeds = stream.child("fresh")
+                    source = fresh_blocks(
+                        X, y, sample_weight, check, self._steps(), self.batch_size, seeds
+                    )
+                    blocks = known(next(source))
+                else:
+                    blocks = repeated(X, y, sample_weight, check)
+                scales, n_rows, weight = scales_of(blocks(), self.standardize, sample)
+                whole = Standardized(blocks, scales, n_rows, weight)
         if self.fresh and not scales.n_varying:
             raise ValueError(
                 "The targets of the first fresh rows are all equal, so that their scale cannot be "
@@ -184,7 +181,6 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         weights = self._equal_weights(self.n_features_in_)
         if before is not None:
             weights = self._resumed(before, scales, names)
-        whole = Standardized(blocks, scales, n_rows, weight)
         if whole.n_rows < 2:
             raise ValueError(
                 f"At least two rows are needed, but n_samples={whole.n_rows} have weight."
@@ -267,9 +263,7 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         scales.keep_columns(before.scales)
         return before.weights
 
-    def _parts(
-        self, whole: Standardized, stream: Stream
-    ) -> tuple[float | None, Standardized, Standardized | None]:
+    def _parts(self, whole: Data, stream: Stream) -> tuple[float | None, Data, Data | None]:
         """Return the share that is held out, the rows to learn from, and the held-out rows."""
         share = self.validation_fraction
         if share == "auto":
@@ -292,7 +286,7 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         return share, data, held
 
     def _step_of(
-        self, data: Standardized, scales: Scales, sample: RowSample, seed: int, matrix: bool
+        self, data: Data, scales: Scales, sample: RowSample, seed: int, matrix: bool
     ) -> tuple[Step, Choices]:
         """Return what does a step, and what was chosen for it."""
         kernel, why = choose_kernel(self.kernel, scales, matrix)
@@ -328,7 +322,20 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         order = np.argsort(-shares, kind="stable")[:NAMED]
         return {f"x{k}" if names is None else str(names[k]): float(shares[k]) for k in order}
 
-    def _checked(self, block: Block, targets: Targets, first: bool, streaming: bool) -> Rows:
+    def checked_block(self, block: Block, targets: Targets, first: bool, streaming: bool) -> Rows:
+        """Return a block checked, with expanded targets and its weights.
+
+        Parameters
+        ----------
+        block : Block
+            Rows, targets and sample weights.
+        targets : Targets
+            What is known of the targets.
+        first : bool
+            Whether columns and targets are new, and not to be compared with those before.
+        streaming : bool
+            Whether more rows may follow.
+        """
         X = check_rows(block.X, owner=self, reset=first)
         checked = targets.check(block.y, X.shape[0], beside=X)
         if first:
