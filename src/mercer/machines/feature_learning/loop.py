@@ -102,7 +102,7 @@ def validated(function: Function, weights: Weights, data: Data) -> tuple[float, 
     data : Data
         The held-out rows.
     """
-    found: Errors = data.total(ErrorPass(function, weights))
+    found: Errors = data.total(ErrorPass(function.without_sums(), weights))
     return found.squares / data.weight / data.variance(), found.sample
 
 
