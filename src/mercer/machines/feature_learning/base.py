@@ -13,13 +13,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import TransformerMixin, clone
 
-from ..._array import as_floating, brought, joined_rows, moved
+from ..._array import as_floating, brought, joined_rows
 from ..._random import Stream, seed_of
 from ..._sklearn import RANDOM_STATE, Interval, StrOptions, check_rows, fit_context
 from ...engine.cluster import Partitions, answered, on_cluster
 from ...engine.progress import Job
 from ...engine.sample import RowSample
-from ...engine.streams import Block, as_weights, learning_rows, stream_names
+from ...engine.streams import Block, learning_rows, stream_names
 from ...engine.threads import allowed_threads
 from ...kernels import Kernel
 from ..estimator import ALPHA, adopt
@@ -32,7 +32,7 @@ from .data import Data, Scales, Standardized, scales_of, standardized_batches
 from .iterative_step import IterativeStep
 from .loop import Iterate, iterate, learnt_from_all
 from .report import EXPECTED_BY, NAMED, LearnerReport
-from .rows import Rows, known, where_computed, where_given
+from .rows import Rows, checked_block, known, where_computed, where_given
 from .state import LearnerState, LearntAttributes
 from .steps import ExactStep, Fit, FourierStep, NystromStep, Step
 from .weights import Rule, Weights
@@ -156,7 +156,7 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         source: Iterator[Rows] | None = None
 
         def check(block: Block, first: bool, streaming: bool) -> Rows:
-            return self.checked_block(block, targets, first, streaming)
+            return checked_block(block, self, targets, first, streaming)
 
         with job.stage("columns"):
             sample = RowSample(sample_size(self.n_components), stream.child("landmarks"))
@@ -322,30 +322,6 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         names, shares = getattr(self, "feature_names_in_", None), best.weights.importances()
         order = np.argsort(-shares, kind="stable")[:NAMED]
         return {f"x{k}" if names is None else str(names[k]): float(shares[k]) for k in order}
-
-    def checked_block(self, block: Block, targets: Targets, first: bool, streaming: bool) -> Rows:
-        """Return a block checked, with expanded targets and its weights.
-
-        Parameters
-        ----------
-        block : Block
-            Rows, targets and sample weights.
-        targets : Targets
-            What is known of the targets.
-        first : bool
-            Whether columns and targets are new, and not to be compared with those before.
-        streaming : bool
-            Whether more rows may follow.
-        """
-        X = check_rows(block.X, owner=self, reset=first)
-        checked = targets.check(block.y, X.shape[0], beside=X)
-        if first:
-            targets.observe(checked)
-        encoded = targets.encode(checked, beside=X)
-        counts = as_weights(block.weights, X.shape[0])
-        weights = targets.weights(encoded, counts, whole=not streaming)
-        Y = as_floating(targets.expand(encoded), "float64")
-        return Rows(X, Y, None if weights is None else moved(weights), counts)
 
     def transform(self, X: Any) -> Any:
         """Return rows with the columns (or directions) weighted as they were learnt.

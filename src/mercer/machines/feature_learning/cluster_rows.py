@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from ..._random import Stream
 from ..._sklearn import check_rows
@@ -16,21 +16,10 @@ from ...engine.streams import Block
 from ..cluster_targets import observed
 from .choices import ITERATIVE_ROWS
 from .data import ColumnSums, Pass, Scales, added, standardized
-from .rows import Drawn, Rows, dense_block, size_of
+from .rows import Drawn, Rows, checked_block, dense_block, size_of
 
 #: Called with a block; returns it checked.
 Check = Callable[[Block], Rows]
-
-
-class Learner(Protocol):
-    """A machine that learns from checked blocks."""
-
-    solver: Any
-    standardize: Any
-
-    def checked_block(self, block: Block, targets: Any, first: bool, streaming: bool) -> Rows:
-        """Return a block checked."""
-        ...
 
 
 def rows_of_cluster(parts: Partitions, owner: Any) -> Block:
@@ -57,7 +46,7 @@ def rows_of_cluster(parts: Partitions, owner: Any) -> Block:
 
 
 def rows_on_cluster(
-    parts: Partitions, owner: Learner, targets: Any, sample: RowSample
+    parts: Partitions, owner: Any, targets: Any, sample: RowSample
 ) -> tuple[Any, Scales, RowsOnCluster]:
     """Return targets that know all rows, scales, and standardised rows where they are.
 
@@ -73,7 +62,7 @@ def rows_on_cluster(
         Gets the rows that have weight.
     """
     targets, learning = observed(targets, parts)
-    check = partial(owner.checked_block, targets=learning, first=False, streaming=True)
+    check = partial(checked_block, owner=owner, targets=learning, first=False, streaming=True)
 
     def tried(row: Block) -> Rows:
         check_rows(row.X, owner=owner, reset=True)

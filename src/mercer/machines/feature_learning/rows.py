@@ -9,12 +9,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._array import beside, floating_name, is_numpy, to_numpy
+from ..._array import as_floating, beside, floating_name, is_numpy, moved, to_numpy
 from ..._random import Stream, skip_doubles
+from ..._sklearn import check_rows
 from ...engine.blocks import take
-from ...engine.streams import LOOK_ENTRIES, device_rows, learning_rows, rows_at, rows_between
+from ...engine.streams import (
+    LOOK_ENTRIES,
+    Block,
+    as_weights,
+    device_rows,
+    learning_rows,
+    rows_at,
+    rows_between,
+)
 from ...ops.products import dense
 from ..device_rows import learns_on_device, sent_blocks
+from ..targets import Targets
 
 
 class Rows(NamedTuple):
@@ -88,6 +98,33 @@ class Drawn:
                 chosen = (generator.random(piece.Y.shape[0]) < self.share) == self.held_out
                 if chosen.any():
                     yield piece.picked(np.flatnonzero(chosen))
+
+
+def checked_block(block: Block, owner: Any, targets: Targets, first: bool, streaming: bool) -> Rows:
+    """Return a block checked, with expanded targets and its weights.
+
+    Parameters
+    ----------
+    block : Block
+        Rows, targets and sample weights.
+    owner : estimator
+        Whose columns the rows must have.
+    targets : Targets
+        What is known of the targets.
+    first : bool
+        Whether columns and targets are new, and not to be compared with those before.
+    streaming : bool
+        Whether more rows may follow.
+    """
+    X = check_rows(block.X, owner=owner, reset=first)
+    checked = targets.check(block.y, X.shape[0], beside=X)
+    if first:
+        targets.observe(checked)
+    encoded = targets.encode(checked, beside=X)
+    counts = as_weights(block.weights, X.shape[0])
+    weights = targets.weights(encoded, counts, whole=not streaming)
+    Y = as_floating(targets.expand(encoded), "float64")
+    return Rows(X, Y, None if weights is None else moved(weights), counts)
 
 
 def dense_rows(blocks: Iterable[Rows], width: int, check: bool = True) -> Iterator[Rows]:
