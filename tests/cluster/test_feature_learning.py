@@ -6,6 +6,7 @@ import dask
 import dask.array as da
 import numpy as np
 import pytest
+import scipy.sparse
 from sklearn.base import clone
 
 from mercer import (
@@ -163,6 +164,15 @@ def test_many_rows_are_learnt_where_they_are(rows, unequal, monkeypatch):
     # Scales that differ by rounding of float64 may round another way to float32.
     assert np.allclose(found.metric_, expected.metric_, rtol=0, atol=1e-6)
     assert found.left_out_error_ == pytest.approx(expected.left_out_error_, rel=1e-6)
+
+
+def test_sparse_blocks_are_learnt_from():
+    S = scipy.sparse.random(900, 12, density=0.3, random_state=0, format="csr")
+    y = S.toarray()[:, 0] - S.toarray()[:, 3]
+    cuts = [slice(0, 300), slice(300, 900)]
+    blocks = [(dask.delayed(S[part]), dask.delayed(y[part])) for part in cuts]
+    expected = made(RFMRegressor, "nystrom").fit(S, y)
+    assert_same(made(RFMRegressor, "nystrom").fit(blocks), expected, S)
 
 
 def test_a_data_frame_has_names_and_a_warm_start_goes_on(rows):
