@@ -11,7 +11,13 @@ import numpy as np
 import pytest
 
 import mercer
-from mercer import FeatureRidge, FeatureRidgeClassifier, Gaussian, RandomFourier
+from mercer import (
+    FeatureRidge,
+    FeatureRidgeClassifier,
+    Gaussian,
+    IRKMRegressor,
+    RandomFourier,
+)
 
 ALPHAS = np.geomspace(0.1, 100, 7)
 pytestmark = pytest.mark.usefixtures("client")
@@ -47,6 +53,35 @@ def test_a_fit_outlives_three_killed_workers(rows, features, tmp_path):
     undisturbed = machine.fit(blocks_that(lambda number: None, X, y, lengths)).coef_
     assert np.array_equal(found, undisturbed)
     expected = machine.fit(X, y).coef_
+    assert abs(found - expected).max() <= 1e-10 * abs(expected).max()
+
+
+def test_feature_learners_outlive_a_killed_worker(rows, tmp_path):
+    X, y = rows
+    folder = str(tmp_path)
+
+    def die_in_the_third_pass(number):
+        if number != 2:
+            return
+        passes = len(os.listdir(folder))
+        open(os.path.join(folder, str(passes)), "w").close()
+        if passes == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    lengths = [500, 0, 500, 500]
+    machine = IRKMRegressor(
+        Gaussian(2.0),
+        solver="features",
+        n_components=40,
+        n_iterations=1,
+        validation_fraction=0.3,
+        random_state=0,
+    )
+    found = machine.fit(blocks_that(die_in_the_third_pass, X, y, lengths)).column_weights_
+    assert len(os.listdir(folder)) > 3
+    undisturbed = machine.fit(blocks_that(lambda number: None, X, y, lengths)).column_weights_
+    assert np.array_equal(found, undisturbed)
+    expected = machine.fit(X, y).column_weights_
     assert abs(found - expected).max() <= 1e-10 * abs(expected).max()
 
 
