@@ -71,7 +71,7 @@ class ImageWhitening(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     >>> images = noise + 0.5 * np.roll(noise, 1, axis=1)
     >>> whitened = ImageWhitening(regularization=0.01).fit_transform(images)
     >>> def correlation_of_neighbours(X):
-    ...     return abs(round(np.corrcoef(X[:, 2, 2, 0], X[:, 3, 2, 0])[0, 1], 1))
+    ...     return abs(round(float(np.corrcoef(X[:, 2, 2, 0], X[:, 3, 2, 0])[0, 1]), 1))
     >>> correlation_of_neighbours(images), correlation_of_neighbours(whitened)
     (0.4, 0.0)
     """
