@@ -58,6 +58,9 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "verbose": [Interval(Integral, 0, None, closed="left"), "boolean"],
     "random_state": RANDOM_STATE,
 }
+#: Seconds that the last solve may take, however long the search was: a model of no iteration at all
+#: would be of no use.
+LEAST_SOLVE = 1.0
 #: What a long fit tells of, one after the other.
 STAGES = ("columns", "search", "solve")
 
@@ -206,7 +209,7 @@ class KernelMachine(Machine):
                 if state.method.name in ("exact", "landmarks"):
                     if self.time_limit is not None:
                         left = start + self.time_limit - time.perf_counter()
-                        state.machine.set_params(time_limit=max(left, 1e-3))
+                        state.machine.set_params(time_limit=max(left, LEAST_SOLVE))
                     state = _solved(state, encoded)
                 elif isinstance(encoded, Partitions):
                     state.machine.fit_partitions(encoded, **state.options)
