@@ -46,7 +46,8 @@ class KernelRegressor(Regression, KernelMachine):
         kernels, metrics and encodings are compared on samples of up to 2,500, 9,000 or 16,000 rows.
     time_limit : float or None, default=None
         Seconds after which the search of metrics stops, and iterations of the solver too, which
-        have a second at least; it does not shorten fits of fewer than 2,000 rows, of a kernel that is given, or of features.
+        have a second at least; it does not shorten fits of fewer than 2,000 rows, of a kernel that
+        is given, or of features.
     verbose : int, default=0
         ``1`` prints a line for each stage of a fit: columns, search, solve.
     random_state : int, RandomState, Generator or None, default=0
@@ -147,7 +148,8 @@ class KernelClassifier(Classification, KernelMachine):
         kernels, metrics and encodings are compared on samples of up to 2,500, 9,000 or 16,000 rows.
     time_limit : float or None, default=None
         Seconds after which the search of metrics stops, and iterations of the solver too, which
-        have a second at least; it does not shorten fits of fewer than 2,000 rows, of a kernel that is given, or of features.
+        have a second at least; it does not shorten fits of fewer than 2,000 rows, of a kernel that
+        is given, or of features.
     verbose : int, default=0
         ``1`` prints a line for each stage of a fit: columns, search, solve.
     random_state : int, RandomState, Generator or None, default=0
