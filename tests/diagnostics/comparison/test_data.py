@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-import torch
 
 from mercer.diagnostics.comparison.data import ENCODED, UNCLIPPED, WITH_CONSTANT, prepared
 
@@ -113,6 +112,8 @@ def test_bad_input_is_refused(changes, message):
         split(**changes)
 
 
+@pytest.mark.arrays
 def test_rows_of_a_device_are_refused():
+    torch = pytest.importorskip("torch")
     with pytest.raises(TypeError, match="rows of the host"):
         split(torch.ones(40, 3))
