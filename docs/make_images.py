@@ -5,6 +5,7 @@ Usage: ``python docs/make_images.py``; takes a minute or two. The picture of the
 is not changed without it.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -27,10 +28,12 @@ EXAMPLES = {
     "fourier_error": "10_features/plot_fourier_error.py",
     "arccosine_deflated": "10_features/plot_arccosine_deflated.py",
     "ntk_features": "10_features/plot_ntk_features.py",
+    "cntk_features": "10_features/plot_cntk_features.py",
     "ternary": "10_features/plot_ternary.py",
     "elevation": "10_features/plot_elevation.py",
     "landmarks": "10_features/plot_landmarks.py",
     "near_duplicates": "10_features/plot_near_duplicates.py",
+    "cntk": "20_kernels/plot_cntk.py",
     "kernels_in_sklearn": "20_kernels/plot_kernels_in_sklearn.py",
     "ridge_one_pass": "30_machines/plot_ridge_one_pass.py",
     "exact_kernel": "30_machines/plot_exact_kernel.py",
@@ -40,6 +43,9 @@ EXAMPLES = {
     "front_door": "30_machines/plot_front_door.py",
     "feature_learning": "30_machines/plot_feature_learning.py",
     "measures": "40_diagnostics/plot_measures.py",
+    "comparison": "40_diagnostics/plot_comparison.py",
+    "displays": "40_diagnostics/plot_displays.py",
+    "merge": "40_scale/plot_merge.py",
     "planning": "40_diagnostics/plot_planning.py",
 }
 
@@ -343,12 +349,33 @@ def rounded(axes, x, y, width, height, colour, **options):
     axes.add_patch(box)
 
 
+def draw_scale():
+    """Time to learn 10^10 rows and to bring their sums together, over the workers."""
+    results = json.loads((ROOT / "benchmarks/results/speed_reduction.json").read_text())
+    rows = next(rows for title, rows in results["tables"].items() if title.startswith("More"))
+    figure, axes = plt.subplots(figsize=(7, 4), layout="constrained", facecolor="white")
+    widths = sorted({row["width"] for row in rows})
+    for width, colour in zip(widths, ("#0072B2", "#D55E00", "0.25"), strict=True):
+        own = [row for row in rows if row["width"] == width]
+        workers = [row["workers"] for row in own]
+        axes.plot(workers, [row["learn s"] for row in own], "o-", color=colour,
+                  label=f"{width:,} features: learn")  # fmt: skip
+        axes.plot(workers, [row["reduce s"] for row in own], "o--", color=colour, mfc="white",
+                  label="then bring sums together")  # fmt: skip
+    axes.set(xscale="log", yscale="log", xlabel="workers of one thread", ylabel="seconds")
+    axes.set_title("10 billion rows")
+    axes.grid(alpha=0.25)
+    axes.legend(fontsize=8, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.15))
+    save(figure, "scale")
+
+
 def main():
     IMAGES.mkdir(parents=True, exist_ok=True)
     draw_kernels()
     draw_nested()
     draw_memory()
     draw_architecture()
+    draw_scale()
     for name, example in EXAMPLES.items():
         if name == "elevation" and not os.environ.get("MERCER_DATA"):
             continue

@@ -64,3 +64,60 @@ def hadamard(length):
     return np.array(
         [[(-1.0) ** bin(i & j).count("1") for j in range(length)] for i in range(length)]
     )
+
+
+def cntk(x, y, depth, filter_size, pooled=True, readout=True):
+    """Return the CNTK of two images, channels last, or two signals, by loops in 40 digits."""
+    reaches = [filter_size // 2] * (x.ndim - 1)
+    places = list(np.ndindex(x.shape[:-1]))
+    taps = list(np.ndindex(*[2 * reach + 1 for reach in reaches]))
+
+    def neighbours(place):
+        moved = [
+            tuple(i + a - r for i, a, r in zip(place, tap, reaches, strict=True)) for tap in taps
+        ]
+        return [there if there in known else None for there in moved]
+
+    known = set(places)
+    around = {place: neighbours(place) for place in places}
+
+    def mean_of_pairs(A):
+        return {
+            (p, q): sum(
+                A[a, b]
+                for a, b in zip(around[p], around[q], strict=True)
+                if a is not None and b is not None
+            )
+            / len(taps)
+            for p in places
+            for q in places
+        }
+
+    def mean(v):
+        return {p: sum(v[a] for a in around[p] if a is not None) / len(taps) for p in places}
+
+    def dot(u, v):
+        return sum(mpmath.mpf(float(a)) * mpmath.mpf(float(b)) for a, b in zip(u, v, strict=True))
+
+    with mpmath.workdps(40):
+        S = mean_of_pairs({(p, q): dot(x[p], y[q]) for p in places for q in places})
+        T = dict(S)
+        N, M = (
+            mean({p: dot(x[p], x[p]) for p in places}),
+            mean({p: dot(y[p], y[p]) for p in places}),
+        )
+        for layer in range(depth):
+            U = {}
+            for p, q in S:
+                scale = mpmath.sqrt(N[p] * M[q])
+                c = max(-1, min(1, S[p, q] / scale)) if scale else mpmath.mpf(0)
+                angle = mpmath.acos(c)
+                U[p, q] = scale * (mpmath.sqrt(1 - c * c) + c * (mpmath.pi - angle)) / mpmath.pi
+                T[p, q] *= 1 - angle / mpmath.pi
+                if readout or layer < depth - 1:
+                    T[p, q] += U[p, q]
+            if layer < depth - 1:
+                S, T, N, M = mean_of_pairs(U), mean_of_pairs(T), mean(N), mean(M)
+        if pooled:
+            return float(sum(T.values()) / len(T))
+        return float(sum(T[p, p] for p in places))

@@ -7,10 +7,12 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import (
+    CNTK,
     NNGP,
     NTK,
     ArcCosine,
     ArcCosineFeatures,
+    CNTKSketch,
     DotProduct,
     DotProductSketch,
     Exponential,
@@ -36,6 +38,8 @@ from mercer import (
     TensorNTKFeatures,
     Ternary,
     TernaryFeatures,
+    WaveFeatures,
+    WaveKernel,
     Zonal,
 )
 from mercer._array import is_numpy, namespace
@@ -79,6 +83,7 @@ KERNELS = [
     NNGP(depth=3),
     NTK(depth=1),
     NTK(depth=3),
+    CNTK(depth=1, pooling=None, image_shape=(5, 1)),
     PowerSeries((0.5, 1.0, 0.25)),
     PowerSeries((0.3, 1.0, 0.5), normalized=True),
     Zonal(poisson),
@@ -86,6 +91,8 @@ KERNELS = [
     Ternary(lower=0.5, upper=1.4, scale=2.0),
     Ternary(lower=0.0, upper=0.0),
     Ternary(lower=-0.8, upper=1.1, even=True),
+    WaveKernel(Gaussian()),
+    WaveKernel(Laplace("median"), levels=2),
     DotProduct((0.5, 0.0, 0.25)),
     DotProduct(cubed),
     GeneralizedZonal(powers, degree=3, order=2),
@@ -121,6 +128,9 @@ FEATURE_MAPS = [
         TernaryFeatures("relu", n_components=25, spread=2.0, center=False, output="float"),
         60,
     ),
+    (WaveFeatures(Gaussian("median"), n_components=24, output="float"), 40),
+    (WaveFeatures(n_components=25, levels=3, sparsity=0.0, output="float"), 32),
+    (WaveFeatures(Matern(nu=1.5), n_components=24, levels=2, output="float"), 4),
     (ArcCosineFeatures(order=1, n_components=24), 3),
     (ArcCosineFeatures(order=0, n_components=24), 3),
     (ArcCosineFeatures(order=1, n_components=24, sampling="gaussian"), 5),
@@ -162,6 +172,10 @@ FEATURE_MAPS = [
     (TensorNTKFeatures(depth=2, n_relu=8, n_step=4), 4),
     (GradientFeatures(depth=1, width=6), 4),
     (GradientFeatures(depth=2, width=4), 4),
+    (CNTKSketch(1, n_components=24, image_shape=(2, 2, 1)), 4),
+    (CNTKSketch(2, n_components=33, image_shape=(4, 2), pooling=None), 8),
+    (CNTKSketch(2, n_components=40, method="sketch", degree=4, image_shape=(2, 3, 1)), 6),
+    (CNTKSketch(3, n_components=24, train_readout=False, image_shape=(2, 2, 1)), 4),
 ]
 
 

@@ -6,6 +6,7 @@ import pytest
 import mercer
 from mercer._array import to_numpy
 from mercer._devices import algebra_of, placed, sent_ahead
+from mercer._devices.sums import ROWS_OF_A_SUM
 from mercer.testing import array_libraries
 
 LIBRARIES = array_libraries()
@@ -55,6 +56,18 @@ def test_products_of_columns_are_added_in_the_dtype_of_the_sums(make, n_columns)
     wanted = 1 + Z.astype(float).T @ Z
     assert found.dtype == np.float64
     assert np.abs(found - wanted).max() < 1e-5
+
+
+@pytest.mark.arrays
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n_rows", [0, 3, 2 * ROWS_OF_A_SUM, 5 * ROWS_OF_A_SUM + 7])
+def test_sums_of_many_rows_keep_the_digits_of_few(make, n_rows, dtype):
+    rng = np.random.default_rng(0)
+    A, B = (1 + 0.1 * rng.standard_normal((n_rows, size)).astype(dtype) for size in (5, 3))
+    found = to_numpy(algebra_of(make(A)).sum_of_products(make(A), make(B)))
+    assert found.dtype == np.float64
+    digits = 1e-14 if dtype == "float64" else 1e-6
+    assert found == pytest.approx(A.astype(float).T @ B.astype(float), rel=digits)
 
 
 @pytest.mark.arrays

@@ -18,11 +18,13 @@ def loaded_after(code):
 
 def test_import_loads_nothing_heavy():
     heavy = {"numba", "sklearn", "scipy", "matplotlib", "torch", "pyarrow", "pandas", "rich"}
+    heavy |= {"dask", "distributed"}
     assert not heavy & loaded_after("import mercer")
 
 
 def test_the_estimators_load_without_optional_packages():
     heavy = {"numba", "matplotlib", "torch", "pyarrow", "pandas", "polars", "rich", "click"}
+    heavy |= {"dask", "distributed"}
     loaded = loaded_after("from mercer import RandomFourier, NTK, ArcCosineFeatures")
     # What scikit-learn itself brings along is not ours to avoid.
     assert not heavy & (loaded - loaded_after("import sklearn.base"))

@@ -103,12 +103,27 @@ def of_one_library(path):
 
 
 def test_optional_packages_are_imported_where_they_are_used():
-    optional = {"matplotlib", "torch", "pyarrow", "pandas", "polars", "dask", "cupy"}
+    optional = {
+        "matplotlib", "torch", "pyarrow", "pandas", "polars", "dask", "distributed", "cupy",
+    }  # fmt: skip
     for path in FILES:
         if of_one_library(path):
             continue
         for name in names_imported(path, top_level_only=True):
             assert name.split(".")[0] not in optional, f"{path} imports {name} at once"
+
+
+def test_dask_is_imported_in_one_folder_only():
+    roots = ("dask", "distributed", "dask_expr")
+    text = {path: path.read_text() for path in FILES}
+    users = {
+        path
+        for path in FILES
+        if any(name.split(".")[0] in roots for name in names_imported(path))
+        or 'require("dask' in text[path]
+    }
+    assert users
+    assert all(path.parent == ROOT / "engine" / "cluster" for path in users)
 
 
 def module_name(path):

@@ -9,6 +9,7 @@ import click
 from ..options import data_option, out_option
 from ..report import publish
 from . import (
+    cntk,
     design,
     figure1,
     figure2,
@@ -44,6 +45,7 @@ BENCHMARKS = {
     "irkm_mixing": irkm_mixing,
     "irkm_epistasis": irkm_epistasis,
     "irkm_tables": irkm_tables,
+    "cntk": cntk,
     "design": design,
     "k_means": k_means,
     "ternary_memory": ternary_memory,

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import mercer
-from mercer import FeatureRidgeClassifier, Gaussian, RandomFourier, TernaryFeatures
+from mercer import FeatureRidgeClassifier, Gaussian, RandomFourier, TernaryFeatures, WaveFeatures
 
 from ..report import Report, Table
 from .plot import Axis, Panel, draw
@@ -94,12 +94,19 @@ def methods(kernel: Gaussian) -> dict[str, Callable[[int, int], Any]]:
             kernel, n_components=m, bits=bits, output="packed", random_state=seed
         )
 
+    def waves(levels: int) -> Callable[[int, int], Any]:
+        return lambda m, seed: WaveFeatures(
+            kernel, n_components=m, levels=levels, output="packed", random_state=seed
+        )
+
     return {
         "Fourier": fourier("gaussian"),
         "Fourier, orthogonal": fourier("orthogonal"),
         "Fourier, spherical structured": fourier("ssf"),
         "ternary, 2 bits": ternary(2),
         "ternary, 1 bit": ternary(1),
+        "waves, 2 bits": waves(4),
+        "waves, 1 bit": waves(2),
     }
 
 

@@ -19,9 +19,11 @@ from mercer import (
     PackedFeatures,
     QuantizedFourier,
     TernaryFeatures,
+    WaveFeatures,
 )
 
 TERNARY, SIGN = "ternary, 2 bits", "ternary, 1 bit"
+WAVES, WAVES_1 = "waves, 2 bits", "waves, 1 bit"
 FOURIER_8, FOURIER_1 = "LP-RFF, 8 bits", "LP-RFF, 1 bit"
 NYSTROM_32, NYSTROM_16 = "Nyström, 32 bits", "Nyström, 16 bits"
 
@@ -66,6 +68,18 @@ def ternary(bits: int, most: int) -> Method:
     )
 
 
+def waves(levels: int, most: int) -> Method:
+    """Return rounded cosines of ternary frequencies: two bits for four levels, one for two."""
+    return Method(
+        1 if levels == 2 else 2,
+        lambda kernel, m, seed: WaveFeatures(
+            kernel, n_components=m, levels=levels, output="packed", random_state=seed
+        ),
+        most,
+        integers=True,
+    )
+
+
 def quantized(bits: int, most: int) -> Method:
     """Return rounded Fourier features of independent frequencies, as in their paper."""
     return Method(
@@ -95,6 +109,8 @@ def landmarks(bits: int) -> Method:
 METHODS = {
     TERNARY: ternary(2, most=32_768),
     SIGN: ternary(1, most=4096),
+    WAVES: waves(4, most=32_768),
+    WAVES_1: waves(2, most=8192),
     FOURIER_8: quantized(8, most=8192),
     FOURIER_1: quantized(1, most=4096),
     NYSTROM_32: landmarks(32),

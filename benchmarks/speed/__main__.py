@@ -10,6 +10,7 @@ from ..options import out_option
 from ..report import publish
 from . import (
     arccosine,
+    cluster,
     exact_kernels,
     feature_learning,
     landmarks,
@@ -17,6 +18,7 @@ from . import (
     ntk,
     projections,
     random_fourier,
+    reduction,
     ridge,
     sketches,
     stream,
@@ -37,10 +39,21 @@ BENCHMARKS = {
     "large_ridge": large_ridge.run,
     "exact_kernels": exact_kernels.run,
     "stream": stream.run,
+    "cluster": cluster.run,
+    "reduction": reduction.run,
     "feature_learning": feature_learning.run,
 }
 #: Too slow for the quick set; run when it is named.
-SLOW = {"landmarks", "ridge", "large_ridge", "exact_kernels", "stream", "feature_learning"}
+SLOW = {
+    "landmarks",
+    "ridge",
+    "large_ridge",
+    "exact_kernels",
+    "stream",
+    "cluster",
+    "reduction",
+    "feature_learning",
+}
 
 
 @click.command()

@@ -11,8 +11,9 @@ from scipy.linalg import blas
 from mercer import PackedFeatures
 from mercer._random import Stream
 from mercer.engine.rows import map_rows
-from mercer.features.packed import column_gram, packed_thresholds, threshold_codes
+from mercer.features.packed import column_gram, packed_thresholds, packed_waves, threshold_codes
 from mercer.ops.thresholds import Thresholds
+from mercer.ops.waves import RoundedCosine, Waves
 from mercer.sketches import TernaryProjection
 
 from ..report import Report, Table, Target
@@ -59,10 +60,14 @@ def projections(X: np.ndarray, projection: TernaryProjection, thresholds: Thresh
 
         return map_rows(project, X, SIZE, label="projection")
 
+    frequencies = TernaryProjection(Stream(0), N_FEATURES, SIZE // 2, SPARSITY)
+    scales = np.full(SIZE // 2, ((1 - SPARSITY) * N_FEATURES) ** -0.5)
+    waves = Waves(RoundedCosine(4), scales, np.zeros(SIZE // 2), SIZE)
     return [
         Case("TernaryProjection", "ours", additions, error),
         Case("to bits", "ours", partial(packed_thresholds, X, projection, thresholds)),
         Case("to int8", "ours", partial(threshold_codes, X, projection, thresholds)),
+        Case("to waves of 2 bits", "ours", partial(packed_waves, X, frequencies, waves)),
         Case("dense product", "peer", lambda: X @ weights, error),
     ]
 

@@ -1,7 +1,7 @@
 """Features of two bits: accuracy by the memory that they take.
 
-``TernaryFeatures`` are -1, 0 or 1, and behave like the features of another kernel. Left: what they
-make of a projection where random Fourier features have cosines, and the same with one bit. Middle:
+``WaveFeatures`` are cosines of random phases, rounded to -3, -1, 1 or 3, or to their signs;
+``TernaryFeatures`` are -1, 0 or 1 by two thresholds. Left: what they make of a projection. Middle:
 test accuracy of a ridge classifier of digits by the bytes of the features of a row. Right:
 eigenvalues of centred kernel matrices, that of the Gaussian kernel and that of features.
 """
@@ -16,7 +16,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 
-from mercer import FeatureRidgeClassifier, Gaussian, RandomFourier, TernaryFeatures
+from mercer import FeatureRidgeClassifier, Gaussian, RandomFourier, TernaryFeatures, WaveFeatures
+from mercer.ops.waves import RoundedCosine
 
 X, y = load_digits(return_X_y=True)
 X = (X - X.mean(axis=0)) / np.sqrt((X**2).sum(axis=1).mean())
@@ -29,6 +30,11 @@ SEEDS = range(3)
 def ternary(m, seed, bits=2, output="packed"):
     """Return features of few bits."""
     return TernaryFeatures(kernel, n_components=m, bits=bits, output=output, random_state=seed)
+
+
+def waves(m, seed, levels=4):
+    """Return rounded cosines."""
+    return WaveFeatures(kernel, n_components=m, levels=levels, output="packed", random_state=seed)
 
 
 def fourier(m, seed):
@@ -44,20 +50,24 @@ def accuracy(features):
 
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(13, 4.2), layout="constrained")
 t = np.linspace(-3, 3, 601)
-for bits, colour in ((2, "C0"), (1, "C2")):
-    found = ternary(64, 0, bits).fit(X[train]).activation_
-    root = np.sqrt(ternary(64, 0).fit(X[train]).tau_)
-    left.plot(t, found.trits(t * root), color=colour, label=f"{bits} bit{'s' * (bits > 1)}")
-    print(
-        f"{bits} bits: thresholds {found.lower:.3f} and {found.upper:.3f}, scale {found.scale:.3f}"
-    )
+fitted = ternary(64, 0).fit(X[train])
+thresholds, root = fitted.activation_, fitted.tau_**0.5
+print(f"thresholds {thresholds.lower:.3f} and {thresholds.upper:.3f}, scale {thresholds.scale:.3f}")
+left.plot(t, thresholds.scale * thresholds.trits(t * root), "C0", label="TernaryFeatures")
+phases = t * root / kernel.lengthscale + 0.7
+for levels, colour in ((4, "C1"), (2, "C2")):
+    cosine = RoundedCosine(levels)
+    left.plot(t, cosine.scale * cosine.of(phases), colour, label=f"WaveFeatures, {levels} levels")
+left.plot(t, 2**0.5 * np.cos(phases), "0.6", lw=1, label="a Fourier feature")
 left.set(title="feature by projection", xlabel="projection, in standard deviations")
-left.legend(loc="lower right")
+left.set_ylim(-2.9, 1.6)
+left.legend(loc="lower left", fontsize=7, ncols=2)
 left.grid(alpha=0.3)
 
 SIZES = {
+    "WaveFeatures, 2 bits": (lambda m, s: waves(m, s), (128, 512, 2048), 2 / 8, "C1"),
+    "WaveFeatures, 1 bit": (lambda m, s: waves(m, s, 2), (256, 1024, 2048), 1 / 8, "C2"),
     "TernaryFeatures, 2 bits": (lambda m, s: ternary(m, s), (128, 512, 2048), 2 / 8, "C0"),
-    "TernaryFeatures, 1 bit": (lambda m, s: ternary(m, s, 1), (256, 1024, 4096), 1 / 8, "C2"),
     "RandomFourier, float32": (fourier, (16, 32, 64, 128, 256), 4, "C3"),
 }
 for name, (make, sizes, each, colour) in SIZES.items():
@@ -77,10 +87,13 @@ def eigenvalues(K):
 
 
 rows = X[train]
-floats = ternary(8192, 0, output="float").fit(rows)
-Z = floats.transform(rows)
 right.plot(eigenvalues(kernel(rows)), color="0.4", lw=3, label="Gaussian kernel")
-right.plot(eigenvalues(Z @ Z.T), color="C0", label="8,192 ternary features")
+for name, features, colour in (
+    ("8,192 waves of 2 bits", waves(8192, 0), "C1"),
+    ("8,192 ternary features", ternary(8192, 0), "C0"),
+):
+    Z = features.set_params(output="float").fit(rows).transform(rows)
+    right.plot(eigenvalues(Z @ Z.T), color=colour, label=name)
 right.set(yscale="log", xlabel="number", title="eigenvalues of centred matrices")
 right.grid(alpha=0.3)
 right.legend(fontsize=9)

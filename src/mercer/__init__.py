@@ -15,10 +15,11 @@ __version__ = "0.1.0"
 #: Folder: the public names that it gives to the front. They are imported on first use, so that
 #: ``import mercer`` and ``mercer --help`` cost nothing.
 _NAMES = {
-    "diagnostics": ("approximation_error", "plan"),
+    "diagnostics": ("approximation_error", "compare", "plan"),
     "engine.config": ("config", "set_config"),
     "features": (
         "ArcCosineFeatures",
+        "CNTKSketch",
         "DotProductSketch",
         "FeatureMap",
         "GegenbauerFeatures",
@@ -33,8 +34,9 @@ _NAMES = {
         "RandomFourier",
         "TensorNTKFeatures",
         "TernaryFeatures",
+        "WaveFeatures",
     ),
-    "preprocessing": ("SphericalCoordinates", "TableEncoder"),
+    "preprocessing": ("ImageWhitening", "SphericalCoordinates", "TableEncoder"),
     "io": ("load", "save"),
     "machines": (
         "FeatureRidge",
@@ -52,6 +54,7 @@ _NAMES = {
         "RFMRegressor",
     ),
     "kernels": (
+        "CNTK",
         "NNGP",
         "NTK",
         "ArcCosine",
@@ -69,6 +72,7 @@ _NAMES = {
         "PoweredExponential",
         "ProductLaplace",
         "Ternary",
+        "WaveKernel",
         "Zonal",
     ),
 }
@@ -89,10 +93,11 @@ _FOLDERS = (
 )
 
 if TYPE_CHECKING:
-    from .diagnostics import approximation_error, plan
+    from .diagnostics import approximation_error, compare, plan
     from .engine.config import config, set_config
     from .features import (
         ArcCosineFeatures,
+        CNTKSketch,
         DotProductSketch,
         FeatureMap,
         GegenbauerFeatures,
@@ -107,9 +112,11 @@ if TYPE_CHECKING:
         RandomFourier,
         TensorNTKFeatures,
         TernaryFeatures,
+        WaveFeatures,
     )
     from .io import load, save
     from .kernels import (
+        CNTK,
         NNGP,
         NTK,
         ArcCosine,
@@ -127,6 +134,7 @@ if TYPE_CHECKING:
         PowerSeries,
         ProductLaplace,
         Ternary,
+        WaveKernel,
         Zonal,
     )
     from .machines import (
@@ -144,14 +152,16 @@ if TYPE_CHECKING:
         RFMClassifier,
         RFMRegressor,
     )
-    from .preprocessing import SphericalCoordinates, TableEncoder
+    from .preprocessing import ImageWhitening, SphericalCoordinates, TableEncoder
 
 
 __all__ = [
+    "CNTK",
     "NNGP",
     "NTK",
     "ArcCosine",
     "ArcCosineFeatures",
+    "CNTKSketch",
     "DotProduct",
     "DotProductSketch",
     "Exponential",
@@ -166,6 +176,7 @@ __all__ = [
     "GreedyDesign",
     "IRKMClassifier",
     "IRKMRegressor",
+    "ImageWhitening",
     "Kernel",
     "KernelClassifier",
     "KernelKMeans",
@@ -195,9 +206,12 @@ __all__ = [
     "TensorNTKFeatures",
     "Ternary",
     "TernaryFeatures",
+    "WaveFeatures",
+    "WaveKernel",
     "Zonal",
     "__version__",
     "approximation_error",
+    "compare",
     "config",
     "load",
     "plan",

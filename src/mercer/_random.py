@@ -17,6 +17,8 @@ from ._registry import storable
 
 #: Numbers that a draw counts for at least: the memory of the objects around it.
 OVERHEAD = 256
+#: Numbers that Philox makes at once.
+BATCH = 4
 
 
 def seed_of(random_state: Any) -> int:
@@ -119,6 +121,34 @@ class Stream:
     def __mercer_state__(self, compact: bool) -> dict[str, Any]:
         """Return the attributes to store."""
         return {"seed": self.seed, "path": self.path, "budget": None}
+
+
+def skip_doubles(generator: np.random.Generator, numbers: int) -> None:
+    """Leave out what ``generator.random(numbers)`` would draw, without drawing it.
+
+    Parameters
+    ----------
+    generator : Generator
+        Of a :class:`Stream`.
+    numbers : int
+        How many numbers.
+
+    Examples
+    --------
+    >>> one, other = (Stream(0).generator() for _ in range(2))
+    >>> _ = one.random(1_000_003)
+    >>> skip_doubles(other, 1_000_003)
+    >>> one.random() == other.random()
+    True
+    """
+    source: Any = generator.bit_generator
+    # Philox makes four numbers at a time, some of which may be waiting.
+    waiting = min(numbers, BATCH - int(source.state["buffer_pos"]))
+    generator.random(waiting)
+    batches, rest = divmod(numbers - waiting, BATCH)
+    if batches:
+        source.advance(batches)
+    generator.random(rest)
 
 
 def _number(name: str | int) -> int:

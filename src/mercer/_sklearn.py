@@ -15,6 +15,7 @@ import scipy.sparse
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
+    OneToOneFeatureMixin,
     TransformerMixin,
     _fit_context,
 )
@@ -37,6 +38,7 @@ from sklearn.utils.validation import (
 )
 
 from ._array import is_foreign, is_real_number, is_sparse, is_supported, to_numpy
+from ._dask import is_dask
 from ._frame import column_names, is_frame, is_missing, library, series
 
 __all__ = [
@@ -45,6 +47,7 @@ __all__ = [
     "ClassNamePrefixFeaturesOutMixin",
     "HasMethods",
     "Interval",
+    "OneToOneFeatureMixin",
     "Options",
     "StrOptions",
     "TransformerMixin",
@@ -127,7 +130,7 @@ def check_rows(X: Any, *, name: str = "X", owner: Any = None, reset: bool = Fals
     reset : bool, default=False
         Set them (in ``fit``) instead of comparing.
     """
-    if is_foreign(X):
+    if is_foreign(X) or is_dask(X):
         return _check_foreign(X, name, owner, reset)
     rules: dict[str, Any] = {
         "accept_sparse": "csr",
@@ -162,7 +165,7 @@ def check_columns(X: Any, *, owner: Any, reset: bool = False) -> Any:
     Unlike :func:`check_rows` it leaves data frames as they are, and missing entries and
     categories too.
     """
-    if is_foreign(X):
+    if is_foreign(X) or is_dask(X):
         return _check_foreign(X, "X", owner, reset)
     if not is_frame(X):
         kind = getattr(getattr(X, "dtype", None), "kind", "O")
@@ -243,6 +246,13 @@ def canonical_rows(rows: Any) -> Any:
 
 def _check_foreign(X: Any, name: str, owner: Any, reset: bool) -> Any:
     """Check an array of a library other than NumPy by scikit-learn's rules."""
+    if is_dask(X):
+        raise TypeError(
+            f"{name} is a Dask collection, which is not taken here: fit, transform and predict of "
+            "feature maps, TableEncoder, FeatureRidge, the front door, k-means, PCA and "
+            "feature-learning machines take them; "
+            f"for all else bring the rows to this machine with {name}.compute()."
+        )
     if not is_supported(X):
         raise TypeError(
             f"{name} is a {type(X).__module__}.{type(X).__name__}; NumPy, SciPy CSR, torch and "

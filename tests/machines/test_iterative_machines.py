@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 import mercer
 from mercer import Gaussian, KernelRidge, KernelRidgeClassifier, Laplace
+from mercer._array import to_numpy
 from mercer.machines import exact_machine
 from mercer.solvers.row_systems import AllRows
 from mercer.testing import array_libraries, peak_bytes
@@ -195,7 +196,7 @@ def test_report_tells_what_the_solver_did():
 
 
 def test_memory_budget_is_obeyed_by_computing_tiles_again():
-    X, y = data(800)
+    X, y = data(300)
     new = data(50, seed=1)[0]
     found, peaks = [], []
     for memory in ("1GB", "10KB"):
@@ -208,7 +209,7 @@ def test_memory_budget_is_obeyed_by_computing_tiles_again():
         share = "100%" if memory == "1GB" else "0%"
         assert f", {share} of the kernel matrix kept" in model.solver_report_
     # The tiles on and above the diagonal in float32.
-    assert peaks[1] < peaks[0] - 4 * 800**2 / 2
+    assert peaks[1] < peaks[0] - 4 * 300**2 / 2
     assert found[1] == pytest.approx(found[0], abs=1e-5)
 
 
@@ -310,7 +311,8 @@ def test_array_libraries_are_learnt_as_numpy(library, n_centres):
     X, y = data(120)
     expected = iterative(n_centres=n_centres).fit(X, y).predict(X)
     model = iterative(n_centres=n_centres).fit(make(X), make(y))
-    assert model.predict(make(X)) == pytest.approx(expected, abs=1e-12)
+    # Elsewhere float32 tiles are products: their last digits are others.
+    assert to_numpy(model.predict(make(X))) == pytest.approx(expected, abs=1e-5)
 
 
 def tiny_alpha(n=600):

@@ -11,8 +11,10 @@ from mercer.ops import arccosine
 from mercer.ops.angles import RELU, STEP, TANGENT, relu_kernel_of_rows
 from mercer.ops.count_sketch import count_sketch, gathered_sketch, gathering
 from mercer.ops.fourier import cosine_sine
+from mercer.ops.gates import n_directions, relu_and_gated
 from mercer.ops.gegenbauer import orthonormal, weighted_sum
 from mercer.ops.norms import row_norms, unit_rows
+from mercer.ops.patches import Taps, neighbours, tapped
 from mercer.testing import array_libraries
 
 pytestmark = pytest.mark.arrays
@@ -179,3 +181,33 @@ def test_fused_kernels_serve_torch_where_triton_runs():
         elif has_fused_kernels(X):
             assert not has_fused_kernels(X.T[:1, :].expand(2, 2).T)
     assert torch.get_default_dtype() == torch.float32
+
+
+@pytest.mark.parametrize(("channels", "size"), [(20, 200), (20, 20), (300, 20)])
+@pytest.mark.parametrize("filter_size", [1, 3])
+def test_sketches_of_patches(make, dtype, channels, size, filter_size):
+    generator = np.random.default_rng(0)
+    images = generator.standard_normal((3, 4, 5, channels + 2)).astype(dtype)
+    steps = np.asarray(neighbours(filter_size, 2), dtype=np.int32)
+    starts = generator.integers(channels, size=(len(steps), -(-size // channels)))
+    columns = np.repeat(starts, channels, axis=1)[:, :size] + np.arange(size)
+    signs = generator.choice([-1.0, 1.0], columns.shape)
+    taps = Taps(channels, steps, (columns % channels).astype(np.int32), signs)
+    expected = tapped(images, taps, np)
+    given = make(images)
+    found = tapped(given, taps, namespace_of(given))
+    assert type(found) is type(given)
+    assert to_numpy(found) == pytest.approx(expected, abs=10 * TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize(("n_relu", "n_gated"), [(0, 7), (1200, 1201), (5, 1)])
+def test_rectified_projections_and_gates(make, dtype, n_relu, n_gated):
+    generator = np.random.default_rng(0)
+    P = generator.standard_normal((9, n_directions(max(n_relu, n_gated)) + 3)).astype(dtype)
+    P[0, 0] = 0.0
+    Y = generator.standard_normal((9, n_gated)).astype(dtype)
+    expected = relu_and_gated(P, Y, n_relu, np)
+    given = make(P)
+    found = relu_and_gated(given, make(Y), n_relu, namespace_of(given))
+    assert type(found) is type(given)
+    assert to_numpy(found) == pytest.approx(expected, abs=TOLERANCE[dtype])

@@ -11,7 +11,6 @@ from mercer.solvers import (
     DeviceStatistics,
     FewRows,
     RidgeStatistics,
-    device_statistics,
     gathered_beside,
     on_host,
 )
@@ -74,12 +73,6 @@ def test_sums_are_those_of_numpy(make, dtype, rel, weights, n_folds):
     assert device_of(found.place) == device_of(make(np.eye(2)))
     assert str(found.place.dtype).endswith("float64")
     assert_same(found, gathered(given, None, n_folds), rel)
-
-
-def test_float32_rows_are_summed_in_strips(make, monkeypatch):
-    monkeypatch.setattr(device_statistics, "SINGLE_ROWS", 6)
-    given = list(blocks("float32", "zeros"))
-    assert_same(gathered(given, make, 2), gathered(given, None, 2), 1e-6)
 
 
 def test_features_far_from_zero_keep_their_digits(make):

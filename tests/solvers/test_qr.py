@@ -35,6 +35,8 @@ def test_blocks_reduce_as_all_rows_do(n, m, t, size):
     weights = np.random.default_rng(1).random(n)
     roots = np.sqrt(weights)[:, None]
     assert_reduces(reduced_rows(Z, Y), Z, Y)
+    halves = reduced_rows(Z[:size], Y[:size]).merged(reduced_rows(Z[size:], Y[size:]))
+    assert_reduces(halves, Z, Y)
     z_mean, y_mean = Z.mean(axis=0), Y.mean(axis=0)
     cuts = [slice(start, start + size) for start in range(0, n, size)]
     blocks = [(Z[rows], Y[rows], weights[rows]) for rows in cuts]

@@ -32,8 +32,12 @@ class Algebra(Protocol):
         """
         ...
 
+    def sum_of_products(self, A: Any, B: Any) -> Any:
+        """Return AᵀB in float64: products of a few float32 rows, added up in float64."""
+        ...
+
     def add_gram(self, total: Any, Z: Any) -> None:
-        """Add ZᵀZ, computed in the dtype of Z, to the upper triangle of ``total``, in its dtype.
+        """Add ZᵀZ, as ``sum_of_products`` computes it, to the upper triangle of float64 sums.
 
         What is below the diagonal is not kept up.
         """
@@ -106,6 +110,24 @@ def has_fused_kernels(X: Any) -> bool:
     if X.device.type != "cuda" and os.environ.get("TRITON_INTERPRET") != "1":
         return False
     return _triton_runs() and X.stride(-1) == 1
+
+
+def stored(X: Any) -> Any:
+    """Return an array in the dtype that large intermediate results are stored in.
+
+    That is bfloat16 for float32 tensors of torch where the setting ``precision`` says so: half
+    of the memory to read and to write. All else stays as it is.
+
+    Examples
+    --------
+    >>> stored(np.eye(1, dtype="float32"))
+    array([[1.]], dtype=float32)
+    """
+    if is_numpy(X) or settings().precision != "bfloat16" or not array_api_compat.is_torch_array(X):
+        return X
+    from .torch import in_bfloat16
+
+    return in_bfloat16(X)
 
 
 def has_recordings(X: Any) -> bool:

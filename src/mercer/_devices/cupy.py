@@ -10,6 +10,7 @@ import cupyx.scipy.linalg
 import numpy as np
 
 from .._settings import settings
+from .sums import ROWS_OF_A_SUM
 
 #: Columns of ZᵀZ that are computed, and added to the sums, at once.
 PANEL = 1024
@@ -28,11 +29,19 @@ class CupyAlgebra:
             )
         return cupy.matmul(A, B, out=out)
 
+    def sum_of_products(self, A: Any, B: Any) -> Any:
+        """Return AᵀB in float64."""
+        each = ROWS_OF_A_SUM if A.dtype == cupy.float32 else max(1, A.shape[0])
+        total = cupy.zeros((A.shape[1], B.shape[1]))
+        for start in range(0, A.shape[0], each):
+            total += self.product(A[start : start + each].T, B[start : start + each])
+        return total
+
     def add_gram(self, total: Any, Z: Any) -> None:
         """Add ZᵀZ to the upper triangle of ``total``."""
         for start in range(0, Z.shape[1], PANEL):
             stop = min(start + PANEL, Z.shape[1])
-            total[:stop, start:stop] += self.product(Z[:, :stop].T, Z[:, start:stop])
+            total[:stop, start:stop] += self.sum_of_products(Z[:, :stop], Z[:, start:stop])
 
     def mirrored(self, upper: Any) -> Any:
         """Return a symmetric matrix from its upper triangle."""

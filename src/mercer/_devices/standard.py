@@ -6,7 +6,8 @@ from typing import Any
 
 import scipy.linalg
 
-from .._array import is_numpy, namespace
+from .._array import as_floating, dtype_name, is_numpy, namespace, zeros_beside
+from .sums import ROWS_OF_A_SUM
 
 
 class StandardAlgebra:
@@ -20,9 +21,18 @@ class StandardAlgebra:
         out[...] = found
         return out
 
+    def sum_of_products(self, A: Any, B: Any) -> Any:
+        """Return AᵀB in float64."""
+        each = ROWS_OF_A_SUM if dtype_name(A) == "float32" else max(1, A.shape[0])
+        total = zeros_beside(A, (A.shape[1], B.shape[1]))
+        for start in range(0, A.shape[0], each):
+            stop = min(start + each, A.shape[0])
+            total += as_floating(A[start:stop, :].T @ B[start:stop, :], "float64")
+        return total
+
     def add_gram(self, total: Any, Z: Any) -> None:
         """Add ZᵀZ to the upper triangle of ``total``."""
-        total += namespace(total).astype(Z.T @ Z, total.dtype)
+        total += self.sum_of_products(Z, Z)
 
     def mirrored(self, upper: Any) -> Any:
         """Return a symmetric matrix from its upper triangle."""

@@ -11,9 +11,12 @@ import torch
 
 from .._deferred import collected
 from .._settings import settings
+from .sums import ROUNDED_ROWS, ROWS_OF_A_SUM
 
 #: Columns of ZᵀZ that are computed, and added to the sums, at once.
 PANEL = 1024
+#: Numbers of products of some rows each that are held before they are added up.
+HELD = 2**25
 #: What torch calls the precisions whose factors it rounds itself.
 _NAMES = {"float32": "highest", "tf32": "high"}
 
@@ -35,11 +38,30 @@ class TorchAlgebra:
         with _float32_products(precision):
             return torch.matmul(A, B, out=out)
 
+    def sum_of_products(self, A: torch.Tensor, B: torch.Tensor) -> torch.Tensor:
+        """Return AᵀB in float64."""
+        each, exact = ROWS_OF_A_SUM, settings().precision == "float32"
+        if A.dtype != torch.float32:
+            each = max(1, A.shape[0])
+        elif not exact:
+            each = ROUNDED_ROWS
+        whole = A.shape[0] - A.shape[0] % each
+        total = self.product(A[whole:].T, B[whole:]).to(torch.float64)
+        at_once = each * (max(1, HELD // (A.shape[1] * B.shape[1])) if exact else 1)
+        for start in range(0, whole, at_once):
+            rows = slice(start, min(start + at_once, whole))
+            left, right = (part[rows].unflatten(0, (-1, each)) for part in (A, B))
+            if left.shape[0] == 1:
+                total += self.product(left[0].T, right[0])
+            else:
+                total += self.product(left.mT, right).sum(dim=0, dtype=torch.float64)
+        return total
+
     def add_gram(self, total: torch.Tensor, Z: torch.Tensor) -> None:
         """Add ZᵀZ to the upper triangle of ``total``."""
         for start in range(0, Z.shape[1], PANEL):
             stop = min(start + PANEL, Z.shape[1])
-            total[:stop, start:stop] += self.product(Z[:, :stop].T, Z[:, start:stop])
+            total[:stop, start:stop] += self.sum_of_products(Z[:, :stop], Z[:, start:stop])
 
     def mirrored(self, upper: torch.Tensor) -> torch.Tensor:
         """Return a symmetric matrix from its upper triangle."""
@@ -136,6 +158,11 @@ def _bfloat16_product(A: torch.Tensor, B: torch.Tensor) -> torch.Tensor:
     # Products of numbers of 8 bits are exact in float32: only where they are computed differs.
     with _float32_products("float32"):
         return left.to(torch.float32) @ right.to(torch.float32)
+
+
+def in_bfloat16(X: torch.Tensor) -> torch.Tensor:
+    """Return a float32 tensor in bfloat16, and others as they are."""
+    return X.to(torch.bfloat16) if X.dtype == torch.float32 else X
 
 
 def sent_ahead(blocks: Iterable[Any], device: str) -> Iterator[Any]:

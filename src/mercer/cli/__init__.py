@@ -9,7 +9,7 @@ import click
 from .. import __version__
 
 #: The commands, each in the module of its name.
-COMMANDS = ("fit", "plan", "predict", "score", "show", "demo", "info")
+COMMANDS = ("fit", "plan", "predict", "score", "show", "compare", "demo", "info")
 
 
 class _LazyGroup(click.Group):

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from .._words import AdvisedError
-from ._numerals import Numerals, an_example, recognised
+from ._numerals import Numerals, an_example, doubtful_columns, recognised
 
 #: The most classes that integers, or floats that are whole numbers, are taken for.
 MOST_CLASSES = {"i": 30, "u": 30, "f": 10}
@@ -156,3 +156,18 @@ def _not_labels(look: Look, numerals: Numerals | None) -> AdvisedError:
 
 def _capital(sentence: str) -> str:
     return sentence[0].upper() + sentence[1:]
+
+
+def settled_task(stream: Any, task: str, decimal: str) -> tuple[str, str]:
+    """Return the task and why, and tell of columns that were perhaps not read as meant."""
+    look = look_at(stream, decimal)
+    why = "as --task says"
+    if task == "auto":
+        task, why = detect_task(look)
+    else:
+        assert_task(look, task)
+    block, _ = next(iter(stream.tables()))
+    for doubt in doubtful_columns(block, decimal):
+        note = doubt.told("which are taken for categories")
+        click.echo(f"Note: {note.for_command_line()}", err=True)
+    return task, why

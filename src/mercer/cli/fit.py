@@ -9,10 +9,9 @@ import click
 
 from ._data import Watched, assert_exists, open_rows
 from ._model_options import budget_of, kernel_of, model_options
-from ._numerals import doubtful_columns
 from ._reading import Reading, reads_tables
 from ._screen import bar, explained, facts, print_json
-from ._task import assert_task, detect_task, look_at
+from ._task import settled_task
 
 
 @click.command("fit", short_help="Learn from a table and save the model.")
@@ -54,7 +53,7 @@ def command(data: Path, target: str, reading: Reading, **options: Any) -> None:
     assert_exists(data)
     kernel, budget = kernel_of(options), budget_of(options["memory"])
     stream = open_rows(data, target, reading, options["drop"])
-    task, why = _task(stream, options["task"], reading["decimal"])
+    task, why = settled_task(stream, options["task"], reading["decimal"])
     maker = KernelClassifier if task == "classification" else KernelRegressor
     model = maker(
         kernel,
@@ -79,21 +78,6 @@ def command(data: Path, target: str, reading: Reading, **options: Any) -> None:
     else:
         size = path.stat().st_size
         click.echo(f"Saved to {path} ({size / 1e3:,.0f} kB). Next: mercer predict {path} DATA")
-
-
-def _task(stream: Any, task: str, decimal: str) -> tuple[str, str]:
-    """Return the task and why, and tell of columns that were perhaps not read as meant."""
-    look = look_at(stream, decimal)
-    why = "as --task says"
-    if task == "auto":
-        task, why = detect_task(look)
-    else:
-        assert_task(look, task)
-    block, _ = next(iter(stream.tables()))
-    for doubt in doubtful_columns(block, decimal):
-        note = doubt.told("which are taken for categories")
-        click.echo(f"Note: {note.for_command_line()}", err=True)
-    return task, why
 
 
 def _learn(model: Any, stream: Any, checkpoint: Path | None) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from .._array import to_numpy
 from .._random import seed_of
 from .._sklearn import check_rows, checked
-from ..features.growth import grown_parts, is_automatic
+from ..features.growth import grown_parts, is_automatic, made_of
 from ..features.some_rows import some_rows
 from .dimension import positive_alpha
 from .spectral import extreme_eigenvalues
@@ -87,6 +87,6 @@ def grown_features(
     parts, path = grown_parts(
         map_, kernel, seed, some, tolerance=float(tolerance), error=epsilon, name="epsilon"
     )
-    made = map_.made_of(kernel, seed, parts)
+    made = made_of(map_, kernel, seed, parts)
     made.growth_ = path
     return made

@@ -127,6 +127,10 @@ class NonFiniteError(ValueError):
             "sklearn.impute.SimpleImputer."
         )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how to make it again in another process."""
+        return type(self), (self.what, self.name, self.row, self.column)
+
     def below(self, n_rows: int) -> NonFiniteError:
         """Return the same for rows that stand below others."""
         return NonFiniteError(self.what, self.name, n_rows + self.row, self.column)

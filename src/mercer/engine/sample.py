@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 
 from .._array import is_sparse, namespace, to_numpy
-from .._random import Stream
+from .._random import Stream, skip_doubles
 from .._registry import storable
 from .blocks import row_width
 
@@ -74,6 +74,20 @@ class RowSample:
         else:
             chosen = np.sort(np.argsort(keys, kind="stable")[:limit])
         self._keep(keys[chosen], [rows_of(column, chosen) for column in columns], limit)
+
+    def skip(self, n_rows: int) -> None:
+        """Pass over rows that another sample gets: they draw keys, too.
+
+        Examples
+        --------
+        >>> whole, second = RowSample(10), RowSample(10)
+        >>> whole.add(np.arange(10.0)[:, None])
+        >>> second.skip(7)
+        >>> second.add(np.arange(7.0, 10.0)[:, None])
+        >>> bool(np.array_equal(second.keys, whole.keys[7:]))
+        True
+        """
+        skip_doubles(self._generator, n_rows)
 
     def merge(self, other: RowSample) -> None:
         """Add the rows of another sample."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,48 @@ TILE_COPIES = 8
 #: Multiplications below which a second thread costs more than it brings.
 WORTH_A_THREAD = 2**24
 
+#: Multiplications of a tile beyond which it is made smaller, so that threads share the work.
+MOST_WORK, DEVICE_WORK = 2**28, 2**36
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What a pair of rows takes beyond the inner product of the two.
+
+    Parameters
+    ----------
+    work : int, default=0
+        Multiplications of a pair.
+    numbers : int, default=0
+        Scratch numbers for each row of a tile.
+
+    Examples
+    --------
+    >>> Effort(100) + Effort(1, 5)
+    Effort(work=101, numbers=5)
+    """
+
+    work: int = 0
+    numbers: int = 0
+
+    def __add__(self, other: Effort) -> Effort:
+        return Effort(self.work + other.work, self.numbers + other.numbers)
+
+
+_NONE = Effort()
+
+
 #: Called as ``tile(X, Y, out=None)`` on float64 blocks.
 Tile = Callable[..., Any]
 
 
-def pairwise(tile: Tile, X: Any, Y: Any, fill: Callable[..., None] | None = None) -> Any:
+def pairwise(
+    tile: Tile,
+    X: Any,
+    Y: Any,
+    fill: Callable[..., None] | None = None,
+    effort: Effort = _NONE,
+) -> Any:
     """Return the matrix of ``tile`` over all pairs of rows; only half of it if ``Y`` is ``None``.
 
     Where ``fill`` is given, called as ``fill(rows, columns, out)`` with two slices, it computes
@@ -44,7 +82,7 @@ def pairwise(tile: Tile, X: Any, Y: Any, fill: Callable[..., None] | None = None
     out = allocate(X, (X.shape[0], other.shape[0]), dtype)
     on_cpu = is_numpy(X)
     in_place = on_cpu or has_fused_kernels(X)
-    plan = plan_tiles(X, other)
+    plan = plan_tiles(X, other, effort=effort)
     tasks = [
         (rows, columns)
         for rows in cut(X.shape[0], plan.rows)
@@ -76,12 +114,12 @@ def pairwise(tile: Tile, X: Any, Y: Any, fill: Callable[..., None] | None = None
     return out
 
 
-def pairwise_matvec(tile: Tile, X: Any, Y: Any, vectors: Any) -> Any:
+def pairwise_matvec(tile: Tile, X: Any, Y: Any, vectors: Any, effort: Effort = _NONE) -> Any:
     """Return the product of the matrix of ``tile`` with ``vectors``, a tile at a time."""
     dtype = common_floating_name(X, Y)
     out = allocate(X, (X.shape[0], vectors.shape[1]), dtype)
     on_cpu = is_numpy(X)
-    plan = plan_tiles(X, Y, vectors.shape[1])
+    plan = plan_tiles(X, Y, vectors.shape[1], effort)
     # Every task runs through all of Y, so there should be one for every thread at least.
     rows_each = min(plan.rows, max(1, math.ceil(X.shape[0] / plan.workers)))
 
@@ -105,11 +143,11 @@ def pairwise_matvec(tile: Tile, X: Any, Y: Any, vectors: Any) -> Any:
     return out
 
 
-def plan_tiles(X: Any, Y: Any, n_vectors: int = 0) -> Plan:
+def plan_tiles(X: Any, Y: Any, n_vectors: int = 0, effort: Effort = _NONE) -> Plan:
     """Return the rows of a square tile that fits the budget, and the threads to use."""
     on_cpu = is_numpy(X)
     # Four blocks of rows: both sides, as given and scaled.
-    width = 2 * (row_width(X) + row_width(Y)) + 2 * n_vectors
+    width = 2 * (row_width(X) + row_width(Y)) + 2 * n_vectors + effort.numbers
     one = 8 * (width + TILE_COPIES)
     if settings().memory < one:
         raise ValueError(
@@ -117,16 +155,22 @@ def plan_tiles(X: Any, Y: Any, n_vectors: int = 0) -> Plan:
             f"columns takes {one}; raise the budget with mercer.set_config(memory={one})."
         )
     workers = min(settings().workers(), settings().memory // one) if on_cpu else 1
-    if X.shape[0] * Y.shape[0] * row_width(X) < WORTH_A_THREAD and not settings().block_rows:
+    work = max(row_width(X), effort.work)
+    if X.shape[0] * Y.shape[0] * work < WORTH_A_THREAD and not settings().block_rows:
         workers = 1
     affordable = tile_rows(settings().memory / (8 * workers), width, TILE_COPIES)
     wanted = settings().block_rows
     if wanted is None:
         wanted = CPU_TILE if on_cpu else DEVICE_TILE
+        fewest = FEWEST_ROWS
+        if effort.work:
+            # Pairs are not products of matrices, and a single one may be a tile.
+            most = math.isqrt((MOST_WORK if on_cpu else DEVICE_WORK) // effort.work)
+            wanted, fewest = max(1, min(wanted, most)), 1
         if workers > 1:
             # Few rows make few tiles: smaller ones, so that every thread has some.
             share = -(-max(X.shape[0], Y.shape[0]) // (2 * workers))
-            wanted = max(FEWEST_ROWS, min(wanted, share))
+            wanted = max(fewest, min(wanted, share))
     return Plan(max(1, min(wanted, affordable)), workers)
 
 

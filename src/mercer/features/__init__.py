@@ -2,16 +2,18 @@
 
 from .arccosine import ArcCosineFeatures
 from .base import FeatureMap
+from .cntk import CNTKSketch
 from .fourier import RandomFourier
 from .ntk import GradientFeatures, NNGPFeatures, NTKFeatures, TensorNTKFeatures
 from .nystrom import NystromFeatures
-from .packed import PackedFeatures, QuantizedFourier, TernaryFeatures
+from .packed import PackedFeatures, QuantizedFourier, TernaryFeatures, WaveFeatures
 from .polynomial import DotProductSketch, PolynomialSketch
 from .product import ProductFeatures
 from .zonal import GegenbauerFeatures
 
 __all__ = [
     "ArcCosineFeatures",
+    "CNTKSketch",
     "DotProductSketch",
     "FeatureMap",
     "GegenbauerFeatures",
@@ -26,4 +28,5 @@ __all__ = [
     "RandomFourier",
     "TensorNTKFeatures",
     "TernaryFeatures",
+    "WaveFeatures",
 ]

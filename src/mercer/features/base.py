@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
 
 from .._array import namespace
 from .._random import DrawBudget, Stream, seed_of, stored_random_state
@@ -21,6 +20,7 @@ from .._sklearn import (
     fit_context,
     unchanged_on_error,
 )
+from ..engine.cluster import Partitions, answered, on_cluster
 from ..engine.rows import map_rows, visit_rows
 from ..kernels import Kernel
 from .growth import GrowthPath, Parts, grown_parts, is_automatic
@@ -115,7 +115,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
-            NumPy, torch, CuPy or another Array API library, a data frame, or CSR.
+            NumPy, torch, CuPy or another Array API library, a data frame, or CSR; or a Dask array
+            or data frame, of which rows are read only if they matter.
         y : ignored
 
         Returns
@@ -124,7 +125,13 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         with unchanged_on_error(self):
             self._seen = None
-            self._fit_rows(check_rows(X, owner=self, reset=True), check=True)
+            if on_cluster(X):
+                parts = Partitions.of(X)
+                check_rows(parts.example.X, owner=self, reset=True)
+                self._fit_rows(parts, self._kernel(), check=False)
+            else:
+                rows, kernel = self._kernel().as_rows(X)
+                self._fit_rows(check_rows(rows, owner=self, reset=True), kernel, check=True)
         # The summary holds rows of the data, which must not be stored in a pickle.
         self._seen = RowsSeen()
         return self
@@ -145,7 +152,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self._seen = None
         self.n_features_in_ = int(X.shape[1])
         self.__dict__.pop("feature_names_in_", None)
-        self._fit_rows(X, check=False)
+        self._fit_rows(X, self._kernel(), check=False)
         self._seen = RowsSeen()
         return self
 
@@ -164,7 +171,9 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self : FeatureMap
         """
         with unchanged_on_error(self):
-            self._fit_rows(check_rows(X, owner=self, reset=self._seen is None), check=True)
+            rows, kernel = self._kernel().as_rows(X)
+            rows = check_rows(rows, owner=self, reset=self._seen is None)
+            self._fit_rows(rows, kernel, check=True)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -173,7 +182,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
-            NumPy, torch, CuPy or another Array API library, a data frame, or CSR.
+            NumPy, torch, CuPy or another Array API library, a data frame, or CSR; or a Dask array
+            or data frame, for which the result is a Dask array that is not computed yet.
 
         Returns
         -------
@@ -182,7 +192,9 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             of 8 bits, float64 for all else. ``Z @ Z.T`` approximates ``kernel_(X)``.
         """
         check_is_fitted(self)
-        return self.transform_checked(check_rows(X, owner=self))
+        if on_cluster(X):
+            return answered(self, "transform", X)
+        return self.transform_checked(check_rows(self.kernel_.as_rows(X)[0], owner=self))
 
     def transform_checked(self, X: Any, as_floats: bool = False) -> Any:
         """Return the features of rows that are checked already, whatever ``set_output`` says.
@@ -242,24 +254,6 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         kernel = self._kernel()
         return kernel.needs_data() or _looks_at(self, kernel) or is_automatic(self)
 
-    def made_of(self, kernel: Kernel, seed: int, parts: Parts) -> Self:
-        """Return a fitted copy of a growing map that is made of given parts.
-
-        Parameters
-        ----------
-        kernel : Kernel
-            The kernel that all parts approximate.
-        seed : int
-            The seed of the map.
-        parts : Parts
-            The maps, fitted.
-        """
-        made = clone(self)
-        made.kernel_, made.seed_, made._seen = kernel, seed, RowsSeen()
-        made.n_features_in_ = parts.maps[0].n_features_in_
-        _take(made, parts)
-        return made
-
     @classmethod
     def redrawn(
         cls, parameters: dict[str, Any], state: dict[str, Any], budget: DrawBudget
@@ -271,19 +265,20 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         parameters : dict
             The parameters of the map.
         state : dict
-            At least ``seed_``, ``kernel_`` and ``n_features_in_``.
+            At least ``seed_``, ``kernel_`` and ``n_features_in_``; with ``parts_`` and all that
+            follows from them nothing is drawn.
         budget : DrawBudget
             What limits the draw.
         """
         made: FeatureMap = checked(cls(**parameters))
         made.__dict__.update(state)
-        made._draw_all(budget)
+        if "parts_" not in state:
+            made._draw_all(budget)
         made._seen = RowsSeen()
         return made
 
-    def _fit_rows(self, X: Any, check: bool) -> None:
+    def _fit_rows(self, X: Any, kernel: Kernel, check: bool) -> None:
         """Learn from the rows, and draw; ``check`` rows that do not matter, too."""
-        kernel = self._kernel()
         looks = _looks_at(self, kernel)
         if self._seen is None:
             self.seed_ = seed_of(self.get_params(deep=False).get("random_state", 0))
@@ -291,7 +286,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         automatic = is_automatic(self)
         if kernel.needs_data() or looks or automatic:
             fresh = self.new_summary(self.seed_) if isinstance(self, LearnsFromRows) else None
-            seen = seen.with_rows(X, fresh)
+            known = isinstance(X, Partitions)
+            seen = seen.with_partitions(X, fresh) if known else seen.with_rows(X, fresh)
             if kernel.needs_data():
                 kernel = kernel.from_summary(seen.known())
         elif check:
@@ -303,7 +299,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if automatic:
             sample, tolerance = seen.known().sample, float(self.get_params()["tolerance"])
             parts, self.growth_ = grown_parts(self, kernel, self.seed_, sample, tolerance=tolerance)
-            _take(self, parts)
+            self.__dict__.update(parts.facts())
         else:
             self._draw_all(DrawBudget())
         self._seen = seen
@@ -351,10 +347,3 @@ def _look(block: Any) -> None:
 def _looks_at(feature_map: FeatureMap, kernel: Kernel) -> bool:
     """Return whether the rows matter to a map beyond its kernel."""
     return isinstance(feature_map, LearnsFromRows) and feature_map.looks_at_rows(kernel)
-
-
-def _take(feature_map: FeatureMap, parts: Parts) -> None:
-    """Set everything that follows from the parts of a growing map."""
-    feature_map.parts_, feature_map.traits_ = parts, parts.traits()
-    feature_map.n_drawn_ = sum(part.n_drawn_ for part in parts.maps)
-    feature_map.n_features_out_ = parts.size

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from functools import partial, singledispatch
 from typing import Any
 
-from ..kernels import NNGP, NTK, ArcCosine, Exponential, Kernel, Polynomial, PowerSeries
+from ..kernels import CNTK, NNGP, NTK, ArcCosine, Exponential, Kernel, Polynomial, PowerSeries
 from .arccosine import ArcCosineFeatures
 from .base import FeatureMap
+from .cntk import CNTKSketch
 from .fourier import RandomFourier
 from .frequencies import has_spectral_measure
 from .ntk import NNGPFeatures, NTKFeatures
@@ -59,6 +60,12 @@ def _(kernel: ArcCosine) -> Maker:
 @maker_for.register
 def _(kernel: NTK) -> Maker:
     return partial(NTKFeatures, kernel.depth)
+
+
+@maker_for.register
+def _(kernel: CNTK) -> Maker:
+    network = {name: getattr(kernel, name) for name in ("pooling", "train_readout", "image_shape")}
+    return partial(CNTKSketch, kernel.depth, kernel.filter_size, **network)
 
 
 @maker_for.register

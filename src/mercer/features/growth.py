@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .._array import is_numpy, to_numpy
-from .._random import Stream
+from .._random import DrawBudget, Stream
 from .._registry import storable
 from .._settings import settings
 from .._sklearn import Interval, StrOptions
@@ -103,6 +103,16 @@ class Parts:
         """The number of features of all maps together."""
         return sum(part.n_features_out_ for part in self.maps)
 
+    def facts(self) -> dict[str, Any]:
+        """Return the attributes of a map that is made of these."""
+        drawn = sum(part.n_drawn_ for part in self.maps)
+        return {
+            "parts_": self,
+            "traits_": self.traits(),
+            "n_drawn_": drawn,
+            "n_features_out_": self.size,
+        }
+
     def features(self, X: Any, xp: Any, out: Any = None) -> Any:
         """Return the features of a block of rows, in ``out`` if given."""
         total, start, found = self.size, 0, []
@@ -130,6 +140,34 @@ class Parts:
             excess=sum(s * one.excess for s, one in zip(shares, each, strict=True)),
             step=max(one.step for one in each),
         )
+
+
+def made_of(feature_map: Any, kernel: Any, seed: int, parts: Parts) -> Any:
+    """Return a fitted copy of a growing map that is made of given parts.
+
+    Parameters
+    ----------
+    feature_map : FeatureMap
+        The map, whose number of components is to grow.
+    kernel : Kernel
+        The kernel that all parts approximate.
+    seed : int
+        The seed of the map.
+    parts : Parts
+        The maps, fitted.
+
+    Examples
+    --------
+    >>> from mercer import Gaussian, RandomFourier
+    >>> growing = RandomFourier(Gaussian(), n_components="auto")
+    >>> maps = [RandomFourier(Gaussian(), n_components=8).fit(np.eye(3)) for _ in range(2)]
+    >>> made_of(growing, Gaussian(), 0, Parts(maps)).n_features_out_
+    16
+    """
+    width = parts.maps[0].n_features_in_
+    known = {"kernel_": kernel, "seed_": seed, "n_features_in_": width, **parts.facts()}
+    parameters = clone(feature_map).get_params(deep=False)
+    return type(feature_map).redrawn(parameters, known, DrawBudget())
 
 
 def is_automatic(feature_map: Any) -> bool:

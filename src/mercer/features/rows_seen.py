@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from .._registry import storable
+from .._sklearn import check_rows
+from ..engine.cluster import Partitions
 from ..engine.rows import visit_rows
+from ..engine.streams import Block
 from ..kernels import Kernel
 from ..kernels.lengthscale import RowSummary
 
@@ -42,6 +45,12 @@ class RowsSeen:
         visit_rows(summary.update, X, label="lengthscale")
         return RowsSeen(summary)
 
+    def with_partitions(self, parts: Partitions, fresh: RowSummary | None = None) -> RowsSeen:
+        """Return what is known after all rows of a cluster, each summarised where it is."""
+        empty = self.summary or fresh or RowSummary()
+        found = parts.total(_summarised, empty, "row-summary", parts.begins())
+        return RowsSeen(empty if found is None else found)
+
     def known(self) -> RowSummary:
         """Return the summary of rows that matter."""
         if self.summary is None:
@@ -51,6 +60,14 @@ class RowsSeen:
     def __mercer_state__(self, compact: bool) -> dict[str, Any]:
         """Return the attributes to store: rows of the data must not be stored in a file."""
         return {"summary": None}
+
+
+def _summarised(empty: RowSummary, block: Block, n_before: int) -> RowSummary:
+    """Return the summary of a block of a cluster, below which others stand."""
+    summary = copy.deepcopy(empty)
+    summary.skip(n_before)
+    visit_rows(summary.update, check_rows(block.X), label="lengthscale")
+    return summary
 
 
 class LearnsFromRows(ABC):

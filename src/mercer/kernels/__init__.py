@@ -2,6 +2,7 @@
 
 from .algebra import Product, Scaled, Sum
 from .base import Kernel
+from .cntk import CNTK
 from .columns import OnColumns
 from .dot_product import Exponential, Polynomial
 from .function import FunctionKernel
@@ -14,10 +15,12 @@ from .relu import NNGP, NTK, ArcCosine
 from .series import PowerSeries
 from .stationary import Isotropic
 from .ternary import Ternary
+from .waves import WaveKernel
 from .zonal import DotProduct, GeneralizedZonal, Zonal
 from .zonal_coefficients import zonal_coefficients
 
 __all__ = [
+    "CNTK",
     "NNGP",
     "NTK",
     "ArcCosine",
@@ -39,6 +42,7 @@ __all__ = [
     "Scaled",
     "Sum",
     "Ternary",
+    "WaveKernel",
     "Zonal",
     "kernel_moments",
     "zonal_coefficients",

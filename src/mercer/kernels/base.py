@@ -20,7 +20,7 @@ from .._array import (
 )
 from .._sklearn import BaseEstimator, check_rows, checked
 from ..engine.rows import map_rows, visit_rows
-from ..engine.tiles import pairwise, pairwise_matvec, refuse_overflow
+from ..engine.tiles import Effort, pairwise, pairwise_matvec, refuse_overflow
 from ..ops.fused import SliceTile
 from .lengthscale import SAMPLE_ROWS, FewRows, RowSummary
 from .vectors import as_columns
@@ -73,13 +73,43 @@ class Kernel(BaseEstimator):
         """
         return None
 
+    def _effort(self, X: Any) -> Effort:
+        """Return what a pair of rows of ``X`` takes beyond an inner product."""
+        return sum((kernel._effort(X) for kernel in self._nested().values()), Effort())
+
+    def _nested(self) -> dict[str, Kernel]:
+        """Return the parameters that are kernels."""
+        values = self.get_params(deep=False).items()
+        return {name: value for name, value in values if isinstance(value, Kernel)}
+
+    def as_rows(self, X: Any, name: str = "X") -> tuple[Any, Kernel]:
+        """Return ``X`` as rows, and the kernel of such rows.
+
+        Rows are returned as they are, and this kernel with them; kernels of images flatten
+        batches of images, and remember their shape.
+
+        Parameters
+        ----------
+        X : array
+            Rows, or what the kernel takes instead of rows.
+        name : str, default="X"
+            What to call it in errors.
+        """
+        found = {part: kernel.as_rows(X, name) for part, kernel in self._nested().items()}
+        changed = {part: kernel for part, (rows, kernel) in found.items() if rows is not X}
+        if not changed:
+            return X, self
+        rows = found[next(iter(changed))][0]
+        return rows, clone(self).set_params(**changed)
+
     def __call__(self, X: Any, Y: Any = None) -> Any:
         """Return the kernel matrix of the rows of ``X`` and ``Y`` (or ``X`` and ``X``).
 
         Parameters
         ----------
         X : array of shape (n_samples_X, n_features)
-            NumPy, torch, CuPy or another Array API library, a data frame, or CSR.
+            NumPy, torch, CuPy or another Array API library, a data frame, or CSR; kernels of
+            images take images, too.
         Y : array of shape (n_samples_Y, n_features), default=None
             The other rows; ``None`` means ``X`` and computes half of the matrix.
 
@@ -93,7 +123,7 @@ class Kernel(BaseEstimator):
             return self._of_vectors(np.asarray(X), np.asarray(Y))
         X, Y, kernel = self.prepared(X, Y)
         fill = kernel._float32_tiles(X, X if Y is None else Y)
-        return pairwise(kernel._tile_function(X), X, Y, fill)
+        return pairwise(kernel._tile_function(X), X, Y, fill, kernel._effort(X))
 
     def diag(self, X: Any) -> Any:
         """Return k(x, x) for the rows of ``X``.
@@ -147,7 +177,7 @@ class Kernel(BaseEstimator):
         X, Y, kernel = self.prepared(X, Y)
         Y = X if Y is None else Y
         columns, many = as_columns(v, Y.shape[0], X, "v")
-        product = pairwise_matvec(kernel._tile_function(X), X, Y, columns)
+        product = pairwise_matvec(kernel._tile_function(X), X, Y, columns, kernel._effort(X))
         return product if many else product[:, 0]
 
     def fitted_to(self, X: Any) -> Kernel:
@@ -218,9 +248,10 @@ class Kernel(BaseEstimator):
         kernel : Kernel
             This kernel, or a copy whose lengthscale was taken from the data.
         """
-        checked(self)
+        X, kernel = checked(self).as_rows(X)
         X = check_rows(X)
         if Y is not None:
+            Y, kernel = kernel.as_rows(Y, "Y")
             Y = check_rows(Y, name="Y")
             if namespace(X) is not namespace(Y):
                 raise TypeError(
@@ -234,7 +265,7 @@ class Kernel(BaseEstimator):
                 )
         # The second argument is the training set wherever scikit-learn calls a kernel, so a
         # lengthscale from data is the same number in fit and in predict.
-        return X, Y, self.fitted_to(X if Y is None else Y)
+        return X, Y, kernel.fitted_to(X if Y is None else Y)
 
     def _tile_function(self, X: Any) -> Callable[..., Any]:
         """Return ``_tile`` bound to the library of ``X``, with overflow left to the formulas."""

@@ -44,8 +44,12 @@ class RowSummary:
         self.norm_range = (min(low, float(xp.min(norms))), max(high, float(xp.max(norms))))
         self._sample.add(block)
 
+    def skip(self, n_rows: int) -> None:
+        """Pass over rows that another summary sees before those of this one."""
+        self._sample.skip(n_rows)
+
     def merge(self, other: RowSummary) -> None:
-        """Add the rows that another summary has seen."""
+        """Add the rows that another summary has seen, those behind them."""
         if other.n_rows == 0:
             return
         self.n_features = other.n_features

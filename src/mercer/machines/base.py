@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import islice
@@ -15,6 +14,7 @@ from sklearn.base import clone
 from .._array import dtype_name, empty_like_library, floating_name, is_foreign, namespace
 from .._frame import is_frame
 from .._sklearn import HasMethods, Interval, StrOptions, unchanged_on_error
+from ..engine.cluster import Partitions, on_cluster
 from ..engine.streams import (
     Block,
     as_weights,
@@ -38,8 +38,8 @@ from .feature_rows import (
     warn_of_first_block,
 )
 from .growth import grown_state
+from .ridge_on_cluster import RidgeOnCluster
 from .ridge_state import RidgeState
-from .solved import SolvedMachine
 from .targets import Targets
 
 CONSTRAINTS: dict[str, list[Any]] = {
@@ -56,10 +56,8 @@ CONSTRAINTS: dict[str, list[Any]] = {
 FEATURES_EACH = 8
 
 
-class RidgeMachine(SolvedMachine):
+class RidgeMachine(RidgeOnCluster):
     """Ridge regression on features, through statistics of one pass over the rows."""
-
-    _state: RidgeState | None = None
 
     def __init__(
         self,
@@ -77,10 +75,6 @@ class RidgeMachine(SolvedMachine):
         self.per_target = per_target
         self.fit_intercept = fit_intercept
         self.tolerance = tolerance
-
-    @abstractmethod
-    def _new_targets(self, classes: Any = None) -> Targets:
-        """Return targets of which nothing is known yet."""
 
     @property
     def features_(self) -> Any:
@@ -147,7 +141,9 @@ class RidgeMachine(SolvedMachine):
     def _fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         """Learn from scratch; only a fit that succeeds replaces what was learnt before."""
         fresh = clone(self)
-        if is_stream(X):
+        if on_cluster(X):
+            fresh.fit_partitions(Partitions.of(X, y, sample_weight), classes)
+        elif is_stream(X):
             refuse_beside_stream(y=y, sample_weight=sample_weight)
             for _ in fresh.fit_in_steps(X, classes=classes):
                 pass
@@ -242,8 +238,7 @@ class RidgeMachine(SolvedMachine):
         def again() -> Iterator[Any]:
             for block in from_stream(stream):
                 X = checked_rows(block.X, self.features, owner=self, reset=False)
-                for part in _parts(state, X, *_encoded(state.targets, block)):
-                    yield state.features_again(*part)
+                yield from self._learnt_again(state, X, block)
 
         state.solve(None if once else again)
         names = stream_names(stream)
@@ -270,6 +265,11 @@ class RidgeMachine(SolvedMachine):
         for part in _parts(state, X, *parts):
             state.add(*part)
         self._state = state
+
+    def _learnt_again(self, state: RidgeState, X: Any, block: Block) -> Iterator[Any]:
+        """Yield features, targets and weights of checked rows that were added before."""
+        for part in _parts(state, X, *_encoded(state.targets, block)):
+            yield state.features_again(*part)
 
     def _refuse_second_looks(self) -> None:
         if is_automatic(self.features):

@@ -129,6 +129,11 @@ def without_own_row(
 class PredictedSample:
     """A sample of rows with what was predicted for them, gathered block by block.
 
+    Parameters
+    ----------
+    n_above : int, default=0
+        Rows above these, which other samples get.
+
     Examples
     --------
     >>> sample = PredictedSample()
@@ -138,8 +143,13 @@ class PredictedSample:
     1.0
     """
 
-    def __init__(self) -> None:
+    def __init__(self, n_above: int = 0) -> None:
         self._sample = RowSample(SAMPLE_ROWS)
+        self._sample.skip(n_above)
+
+    def merge(self, other: PredictedSample) -> None:
+        """Add the rows of another sample, which stand below."""
+        self._sample.merge(other._sample)
 
     def add(
         self,

@@ -102,21 +102,22 @@ class ExactKernelMachine(SolvedMachine):
         """Learn from scratch; only a fit that succeeds replaces what was learnt before."""
         fresh = clone(self)
         names = stream_names(X)
+        kernel = checked(Gaussian("median") if self.kernel is None else self.kernel)
         if is_stream(X):
             refuse_beside_stream(y=y, sample_weight=sample_weight)
             X, y, sample_weight = gathered_rows(X, fresh._new_targets(), fresh)
         else:
+            X, kernel = kernel.as_rows(X)
             X = check_rows(X, owner=fresh, reset=True)
         if names is not None:
             fresh.feature_names_in_ = names
-        fresh._learn(X, y, sample_weight)
+        fresh._learn(X, y, sample_weight, kernel)
         return adopt(self, fresh)
 
     @allowed_threads()
-    def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _learn(self, X: Any, y: Any, sample_weight: Any, kernel: Kernel) -> None:
         """Learn from checked rows."""
         alpha = checked_alpha(self.alpha)
-        kernel = checked(Gaussian("median") if self.kernel is None else self.kernel)
         targets = self._new_targets()
         found = targets.check(y, X.shape[0])
         targets.observe(found)
@@ -176,7 +177,8 @@ class ExactKernelMachine(SolvedMachine):
 
     def raw_predict(self, X: Any, with_variance: bool = False) -> Values:
         """Return predictions of shape (n_rows, n_targets), and their variances."""
-        return self._fitted().values(check_rows(X, owner=self), with_variance)
+        state = self._fitted()
+        return state.values(check_rows(state.kernel.as_rows(X)[0], owner=self), with_variance)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -8,14 +8,18 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 
 from .._array import as_floating, dtype_name, floating_name, is_foreign, is_sparse, to_numpy
 from .._random import Stream
 from .._registry import storable
 from .._sklearn import check_rows
 from ..engine.blocks import NonFiniteError, take
+from ..engine.cluster import Partitions
 from ..engine.streams import rows_between
 from ..features import FeatureMap, PackedFeatures
+from ..preprocessing import TableEncoder
 
 
 @storable
@@ -42,12 +46,15 @@ class FeatureRows:
         >>> FeatureRows.learnt(None, np.eye(3)).width
         3
         """
-        if features is None:
+        if isinstance(X, Partitions):
+            fitted, X = fitted_on_cluster(features, X), checked_example(features, X)
+        elif features is None:
             fitted = None
         elif isinstance(features, FeatureMap):
             fitted = clone(features).fit_checked(X)
         else:
-            fitted = clone(features).fit(X)
+            made = clone(features)
+            fitted = made if isinstance(made, FrozenEstimator) else made.fit(X)
         rows = cls(fitted, 0)
         one = rows.gathered(rows_between(X, 0, 1))
         rows.width, rows.is_packed = int(one.shape[1]), isinstance(one, PackedFeatures)
@@ -115,6 +122,37 @@ def checked_rows(X: Any, features: Any, *, owner: Any, reset: bool) -> Any:
     if features is None or isinstance(features, FeatureMap):
         return check_rows(X, owner=owner, reset=reset)
     return X if hasattr(X, "shape") else np.asarray(X)
+
+
+def checked_example(features: Any, parts: Partitions) -> Any:
+    """Return a checked row of the kind that the blocks of a cluster hold."""
+    X = parts.example.X
+    return check_rows(X) if features is None or isinstance(features, FeatureMap) else X
+
+
+def fitted_on_cluster(features: Any, parts: Partitions) -> Any:
+    """Return a transformer that is cloned and fitted on the rows of a cluster.
+
+    Parameters
+    ----------
+    features : transformer or None
+        A feature map, a :class:`~mercer.TableEncoder`, a pipeline of these, or one that is frozen.
+    parts : Partitions
+        The rows.
+    """
+    if features is None:
+        return None
+    steps = [step for _, step in features.steps] if isinstance(features, Pipeline) else [features]
+    able = (FeatureMap, TableEncoder)
+    wrong = [s for s in steps if not (isinstance(s, able) or s in (None, "passthrough"))]
+    if wrong and not isinstance(features, FrozenEstimator):
+        raise TypeError(
+            f"features={type(wrong[0]).__name__}(...) cannot be fitted on a cluster, as only "
+            "feature maps, TableEncoder and pipelines of these can; fit it on a sample of the rows "
+            "and pass sklearn.frozen.FrozenEstimator(it)."
+        )
+    made = clone(features)
+    return made if isinstance(features, FrozenEstimator) else made.fit(parts)
 
 
 def _checked_packed(X: PackedFeatures, features: Any, owner: Any, reset: bool) -> PackedFeatures:

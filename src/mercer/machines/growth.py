@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from sklearn.base import clone
 
 from ..engine.config import matrix_memory
-from ..features.growth import FIRST, GrowthPath, Parts, new_part
-from ..solvers import Problem
+from ..features.growth import FIRST, GrowthPath, Parts, made_of, new_part
+from ..solvers import Problem, RidgeStatistics
 from ..solvers.cost import LARGE, solve_memory
+from ..solvers.extension import Extension
 from .feature_rows import FeatureRows
 from .ridge_state import RidgeState
 
@@ -73,7 +74,7 @@ def grown_state(
             break
         maps.append(new_part(features, kernel, seed, len(maps), total, X))
         rows = _rows(features, kernel, seed, maps)
-        state = state.widened(rows, blocks(empty(rows)))
+        state = widened(state, rows, blocks(empty(rows)))
         sizes.append(state.rows.width)
         scores.append(_score(state, problem, blocks))
     if state.problem.briefly:
@@ -81,6 +82,35 @@ def grown_state(
         scores[-1] = _solved(state, problem, blocks)
     state.growth = GrowthPath(tuple(sizes), tuple(scores), "held-out R2", stopped)
     return state
+
+
+def widened(state: RidgeState, rows: FeatureRows, blocks: Iterable[Any]) -> RidgeState:
+    """Return the state of more features of the same rows, of which its own are the first.
+
+    Parameters
+    ----------
+    state : RidgeState
+        What was learnt with the first features.
+    rows : FeatureRows
+        All features; the first ones are the present ones times a number.
+    blocks : iterable
+        The arguments of ``state.add``, block by block as they were added.
+    """
+    other = RidgeState(state.targets, rows, state.problem, state.n_folds)
+    gathered = state.gathered
+    if type(gathered) is not RidgeStatistics:
+        # On a device, or of few bits: products cost little beside what they are made of.
+        for block in blocks:
+            other.add(*block)
+        return other
+    first = state.rows.width
+    extension = Extension(gathered, (first / rows.width) ** 0.5, rows.width - first)
+    for X, Y, weights, counts, n_before in blocks:
+        Z = rows.gathered(X, n_before)
+        other.observe(Z, Y, weights, counts)
+        extension.add(Z, Y, weights)
+    other.gathered = extension.joined()
+    return other
 
 
 def _score(state: RidgeState, problem: Problem, blocks: Passes) -> float:
@@ -128,5 +158,5 @@ def promise(scores: list[float]) -> float:
 
 def _rows(features: Any, kernel: Any, seed: int, maps: list[Any]) -> FeatureRows:
     """Return the features of maps side by side."""
-    made = features.made_of(kernel, seed, Parts(maps))
+    made = made_of(features, kernel, seed, Parts(maps))
     return FeatureRows(made, made.n_features_out_)

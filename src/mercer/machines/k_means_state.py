@@ -156,6 +156,15 @@ class KMeansState:
             self._objective = self.measured(self.sample, self.totals, self.n_rows)
         return self._objective
 
+    def objective_of(self, X: Any, weights: np.ndarray | None) -> KernelObjective:
+        """Return the objective of checked rows, with the clusters that are closest to them."""
+        totals = ClusterTotals.of(self.closest_to_rows(X)[0], weights, self.n_clusters)
+        if not totals.weight.any():
+            refuse_few(0, self.n_clusters)
+        sample = RowSample(SAMPLE_ROWS)
+        add_to_sample(sample, X, weights)
+        return self.measured(sample, totals, int(totals.n_rows.sum()))
+
     def measured(
         self, sample: RowSample, totals: ClusterTotals | None, n_rows: int
     ) -> KernelObjective:
@@ -185,6 +194,24 @@ class KMeansState:
             **self.__dict__, "_objective": objective, "sample": None, "labels": None,
             "is_compact": True,
         }  # fmt: skip
+
+
+def refuse_few(n_rows: int, n_clusters: int) -> None:
+    """Raise an error if there are fewer rows of positive weight than clusters.
+
+    Examples
+    --------
+    >>> refuse_few(3, 3)
+    """
+    if n_rows == 0:
+        raise ValueError(
+            "sample_weight is zero for every row; at least one weight must be positive."
+        )
+    if n_rows < n_clusters:
+        raise ValueError(
+            f"n_samples={n_rows} should be >= n_clusters={n_clusters}: each cluster needs "
+            "a row of positive weight; ask for fewer clusters, or give more rows at once."
+        )
 
 
 def add_to_sample(sample: RowSample, X: Any, weights: np.ndarray | None) -> None:

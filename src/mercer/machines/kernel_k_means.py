@@ -22,13 +22,15 @@ from .._sklearn import (
     fit_context,
     unchanged_on_error,
 )
+from ..engine.cluster import Partitions, answered, on_cluster
 from ..engine.config import matrix_memory
-from ..engine.sample import RowSample
 from ..engine.streams import refuse_beside_stream, stream_names
 from ..engine.threads import allowed_threads
+from .cluster_rows import rows_with_weight
 from .feature_rows import FeatureRows, warn_of_first_block
-from .k_means_state import SAMPLE_ROWS, KMeansState, WeightedFeatures, add_to_sample
-from .kernel_objective import ClusterTotals, KernelObjective
+from .k_means_on_cluster import cluster_partitions, inertia_of
+from .k_means_state import KMeansState, WeightedFeatures, refuse_few
+from .kernel_objective import KernelObjective
 from .row_streams import feature_blocks, is_row_stream, joined
 from .unsupervised import UnsupervisedMachine
 
@@ -68,7 +70,8 @@ class KernelKMeans(ClusterMixin, UnsupervisedMachine):
     cluster_centers_ : array of shape (n_clusters, n_components)
         The centers, in the space of the features.
     labels_ : array of shape (n_samples,) or None
-        The cluster of every row; ``None`` after ``partial_fit`` or a stream that can be read once.
+        The cluster of every row; ``None`` after ``partial_fit``, a stream that can be read once,
+        or rows on a cluster, for which ``predict`` gives them lazily.
     inertia_ : float or None
         The sum of squared distances of the features to their centers; ``None`` as above.
     n_iter_ : int
@@ -138,7 +141,7 @@ class KernelKMeans(ClusterMixin, UnsupervisedMachine):
         X : array of shape (n_samples, n_features), or a stream
             Rows, or an iterable of blocks: rows, (X, y) or (X, y, sample_weight). Its features
             are fitted on the first block. An iterator, which can be read once only, gets one
-            pass of mini-batches.
+            pass of mini-batches. Of Dask arrays and data frames every iteration is a pass.
         y : ignored
         sample_weight : array of shape (n_samples,), default=None
             Sample weights: a row of weight two counts as two rows.
@@ -149,7 +152,9 @@ class KernelKMeans(ClusterMixin, UnsupervisedMachine):
         """
         with unchanged_on_error(self), allowed_threads():
             self._state = None
-            if is_row_stream(X):
+            if on_cluster(X):
+                self._state = self._fit_partitions(Partitions.of(X, None, sample_weight))
+            elif is_row_stream(X):
                 refuse_beside_stream(sample_weight=sample_weight)
                 self._state = self._fit_stream(X)
                 names = stream_names(X)
@@ -186,7 +191,8 @@ class KernelKMeans(ClusterMixin, UnsupervisedMachine):
         with unchanged_on_error(self), allowed_threads():
             X, weights = self._checked(X, sample_weight, reset=state is None)
             if state is None:
-                self._refuse_few(X.shape[0] if weights is None else int(np.count_nonzero(weights)))
+                known = X.shape[0] if weights is None else int(np.count_nonzero(weights))
+                refuse_few(known, self.n_clusters)
                 state = self._new_state(X)
                 warn_of_first_block(self._map(state.seed, X), X.shape[0])
             # A block whose features are refused changes nothing.
@@ -207,6 +213,8 @@ class KernelKMeans(ClusterMixin, UnsupervisedMachine):
         -------
         labels : array of shape (n_samples,)
         """
+        if on_cluster(X):
+            return answered(self, "predict", X)
         return self._fitted().closest_to_rows(self._checked(X)[0])[0]
 
     def transform(self, X: Any) -> np.ndarray:
@@ -221,6 +229,8 @@ class KernelKMeans(ClusterMixin, UnsupervisedMachine):
         -------
         distances : array of shape (n_samples, n_clusters)
         """
+        if on_cluster(X):
+            return answered(self, "transform", X)
         state, X = self._fitted(), self._checked(X)[0]
         parts = [
             euclidean_distances(Z, state.centers.astype(Z.dtype))
@@ -244,6 +254,8 @@ class KernelKMeans(ClusterMixin, UnsupervisedMachine):
         score : float
         """
         state = self._fitted()
+        if on_cluster(X):
+            return -inertia_of(state, Partitions.of(X, None, sample_weight), self)
         X, weights = self._checked(X, sample_weight)
         squares = state.closest_to_rows(X)[1]
         return -float(squares.sum() if weights is None else weights @ squares)
@@ -268,14 +280,7 @@ class KernelKMeans(ClusterMixin, UnsupervisedMachine):
         """
         state = self._fitted()
         X, weights = self._checked(X, sample_weight)
-        if state.kernel is None:
-            return None
-        totals = ClusterTotals.of(state.closest_to_rows(X)[0], weights, state.n_clusters)
-        if not totals.weight.any():
-            self._refuse_few(0)
-        sample = RowSample(SAMPLE_ROWS)
-        add_to_sample(sample, X, weights)
-        return state.measured(sample, totals, int(totals.n_rows.sum()))
+        return None if state.kernel is None else state.objective_of(X, weights)
 
     @property
     def cluster_centers_(self) -> np.ndarray:
@@ -317,7 +322,7 @@ class KernelKMeans(ClusterMixin, UnsupervisedMachine):
         X, weights = self._checked(X, sample_weight, reset=True)
         # The first block of features must have enough rows that count.
         known = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
-        self._refuse_few(len(known))
+        refuse_few(len(known), self.n_clusters)
         state = self._new_state(X)
         state.observe(X, weights)
         start = self._start(state.seed)
@@ -356,9 +361,9 @@ class KernelKMeans(ClusterMixin, UnsupervisedMachine):
         inertia = 0.0
         # Short blocks are joined, so that there are rows enough to start from.
         for Z, own in joined(features(first_pass()), state.block_rows()):
-            self._refuse_few(len(Z) if state.is_empty else self.n_clusters)
+            refuse_few(len(Z) if state.is_empty else self.n_clusters, self.n_clusters)
             inertia += state.add(Z, own, start)
-        self._refuse_few(state.n_rows)
+        refuse_few(state.n_rows, self.n_clusters)
         if not isinstance(stream, Iterator):
 
             def again() -> Iterator[WeightedFeatures]:
@@ -369,10 +374,20 @@ class KernelKMeans(ClusterMixin, UnsupervisedMachine):
             state.settle_blocks(features(self._stream_rows(stream, fresh=False)))
         return state
 
-    def _new_state(self, X: Any) -> KMeansState:
+    def _fit_partitions(self, parts: Partitions) -> KMeansState:
+        """Learn from all rows of a cluster."""
+        X, _ = self._checked(parts.example.X, reset=True)
+        known = rows_with_weight(parts)
+        refuse_few(known.n_rows, self.n_clusters)
+        state = self._new_state(X, parts)
+        cluster_partitions(state, known, self, self._start(state.seed))
+        return state
+
+    def _new_state(self, X: Any, parts: Partitions | None = None) -> KMeansState:
         """Return a state of which only the features are known."""
         seed = seed_of(self.random_state)
-        return KMeansState(FeatureRows.learnt(self._map(seed, X), X), self.n_clusters, seed)
+        rows = FeatureRows.learnt(self._map(seed, X), X if parts is None else parts)
+        return KMeansState(rows, self.n_clusters, seed)
 
     def _start(self, seed: int) -> KMeans:
         """Return scikit-learn's estimator that finds centers in features."""
@@ -380,15 +395,3 @@ class KernelKMeans(ClusterMixin, UnsupervisedMachine):
             self.n_clusters, n_init=self.n_init, max_iter=self.max_iter, tol=self.tol,
             random_state=seed,
         )  # fmt: skip
-
-    def _refuse_few(self, n_rows: int) -> None:
-        """Raise an error if there are fewer rows of positive weight than clusters."""
-        if n_rows == 0:
-            raise ValueError(
-                "sample_weight is zero for every row; at least one weight must be positive."
-            )
-        if n_rows < self.n_clusters:
-            raise ValueError(
-                f"n_samples={n_rows} should be >= n_clusters={self.n_clusters}: each cluster needs "
-                "a row of positive weight; ask for fewer clusters, or give more rows at once."
-            )

@@ -76,6 +76,11 @@ class ClusterTotals:
         parts = ((own > 0).astype(float), own, own * own)
         return cls(*(np.bincount(labels, part, n_clusters) for part in parts))
 
+    def with_rows(self, other: ClusterTotals) -> ClusterTotals:
+        """Return the totals of these rows and of others."""
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return ClusterTotals(*(mine + theirs for mine, theirs in pairs))
+
     def scaled(self, factor: float) -> ClusterTotals:
         """Return the totals of so many times the rows."""
         return ClusterTotals(factor * self.n_rows, factor * self.weight, factor * self.squares)

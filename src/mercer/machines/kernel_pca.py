@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any, Self
@@ -21,12 +22,32 @@ from .._sklearn import (
     unchanged_on_error,
 )
 from ..engine.blocks import take
-from ..engine.streams import rows_between, stream_names
+from ..engine.cluster import Partitions, answered, on_cluster
+from ..engine.streams import Block, rows_between, stream_names
 from ..engine.threads import allowed_threads
 from .feature_rows import FeatureRows, same_features, warn_of_first_block
 from .pca_state import Components, PCAState
+from .ridge_sums import RidgeSums
 from .row_streams import feature_blocks, is_row_stream
 from .unsupervised import UnsupervisedMachine
+
+
+def refuse_weights(weights: Any) -> None:
+    """Say that rows have no weights, where some have.
+
+    Examples
+    --------
+    >>> refuse_weights(np.ones(2))
+    """
+    if weights is not None and not (np.asarray(weights) == 1).all():
+        raise ValueError(
+            "KernelPCA counts every row once, but a block of the stream has sample weights "
+            "other than 1: leave them out, or repeat rows."
+        )
+
+
+def _sums(machine: KernelPCA, block: Block, start: None) -> RidgeSums:
+    return machine.sums_of(block)
 
 
 def _leads_back(machine: Any) -> bool:
@@ -124,7 +145,8 @@ class KernelPCA(UnsupervisedMachine):
         ----------
         X : array of shape (n_samples, n_features), or a stream
             Rows, or an iterable of blocks: rows, or (X, y). Its features are fitted on the first
-            block; it is read once.
+            block; it is read once. Of Dask arrays and data frames each block adds to the sums
+            where it is.
         y : ignored
 
         Returns
@@ -133,7 +155,9 @@ class KernelPCA(UnsupervisedMachine):
         """
         with unchanged_on_error(self):
             self._state = None
-            if is_row_stream(X):
+            if on_cluster(X):
+                self._learn_partitions(Partitions.of(X))
+            elif is_row_stream(X):
                 self._learn_stream(X)
             else:
                 X = self._checked(X, reset=True)[0]
@@ -211,6 +235,8 @@ class KernelPCA(UnsupervisedMachine):
             float32 for float32 features.
         """
         state, found = self._fitted(), self._components()
+        if on_cluster(X):
+            return answered(self, "transform", X)
         X = self._checked(X)[0]
         parts = []
         for _, Z in feature_blocks(state.rows, X, state.block_rows()):
@@ -315,11 +341,7 @@ class KernelPCA(UnsupervisedMachine):
     def _learn_stream(self, stream: Iterable[Any]) -> None:
         """Learn from the blocks of a stream."""
         for X, weights in self._stream_rows(stream, fresh=True):
-            if not (weights == 1).all():
-                raise ValueError(
-                    "KernelPCA counts every row once, but a block of the stream has sample weights "
-                    "other than 1: leave them out, or repeat rows."
-                )
+            refuse_weights(weights)
             if self._state is None:
                 self._state = self._new_state(X)
                 warn_of_first_block(self._map(0, X), X.shape[0])
@@ -328,12 +350,41 @@ class KernelPCA(UnsupervisedMachine):
         if names is not None:
             self.feature_names_in_ = names
 
-    def _new_state(self, X: Any) -> PCAState:
+    def _learn_partitions(self, parts: Partitions) -> None:
+        """Learn from all rows of a cluster."""
+        X = self._checked(parts.example.X, reset=True)[0]
+        self._refuse_sparse(X)
+        state = self._new_state(X, parts)
+        template = copy.copy(self)
+        template._state = state.empty()
+        # Its features stay here.
+        found = parts.total(_sums, template, "component-sums")
+        if found is None:
+            raise ValueError("All blocks of X are empty: at least one row is needed.")
+        state.sums, state.n_rows = found.gathered, found.n_rows
+        self._state = state
+
+    def sums_of(self, block: Block) -> RidgeSums:
+        """Return what a block of a cluster adds to the sums; the machine does not change.
+
+        Parameters
+        ----------
+        block : Block
+            Rows; their targets are ignored.
+        """
+        refuse_weights(block.weights)
+        part = copy.copy(self)
+        state = part._state = self._fitted().empty()
+        part._learn(self._checked(block.X)[0], state.block_rows())
+        return RidgeSums(state.sums, None, state.n_rows)
+
+    def _new_state(self, X: Any, parts: Partitions | None = None) -> PCAState:
         """Return a state of which only the features are known."""
         self._refuse_sparse(X)
         seed = seed_of(self.random_state)
         n_columns = X.shape[1] if self.fit_inverse_transform else 0
-        return PCAState(FeatureRows.learnt(self._map(seed, X), X), n_columns, seed)
+        rows = FeatureRows.learnt(self._map(seed, X), X if parts is None else parts)
+        return PCAState(rows, n_columns, seed)
 
     def _refuse_sparse(self, X: Any) -> None:
         if self.fit_inverse_transform and is_sparse(X):

@@ -95,6 +95,7 @@ class KernelRidge(Regression, SolvedRegression, ExactKernelMachine):
         ----------
         X : array of shape (n_samples, n_features), or a stream
             Rows; or blocks ``(X, y)`` or ``(X, y, sample_weight)``, which are put together.
+            Kernels of images take a batch of images, too.
         y : array of shape (n_samples,) or (n_samples, n_targets)
             Targets; ``None`` for a stream.
         sample_weight : array of shape (n_samples,), default=None
@@ -208,6 +209,7 @@ class KernelRidgeClassifier(Classification, SolvedClassification, ExactKernelMac
         ----------
         X : array of shape (n_samples, n_features), or a stream
             Rows; or blocks ``(X, y)`` or ``(X, y, sample_weight)``, which are put together.
+            Kernels of images take a batch of images, too.
         y : array of shape (n_samples,)
             Labels; ``None`` for a stream.
         sample_weight : array of shape (n_samples,), default=None

@@ -75,6 +75,10 @@ class PCAState:
         self.n_rows += len(Z)
         self._components = None
 
+    def empty(self) -> PCAState:
+        """Return a state of no rows, of the same features."""
+        return PCAState(self.rows, self.n_columns, self.seed)
+
     def merge(self, other: PCAState) -> None:
         """Add the rows of another state."""
         self.known_sums("merge").merge(other.known_sums("merge"))

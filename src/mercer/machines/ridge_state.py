@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -30,16 +29,15 @@ from ..solvers import (
     FewRows,
     Gathered,
     Problem,
+    RidgeStatistics,
     Solution,
     accumulator_for,
     gathered_beside,
     on_host,
     posterior_of,
 )
-from ..solvers.extension import Extension
 from ..solvers.posterior import Form
 from ..solvers.ridge import Blocks, solve_ridge
-from ..solvers.statistics import RidgeStatistics
 from .calibration import SAMPLE_ROWS, HeldOut, without_own_row
 from .device_rows import beside_features
 from .estimator import Values
@@ -71,6 +69,8 @@ class RidgeState:
 
     #: Whether coefficients are beyond float32, once it is known.
     _large: bool | None = None
+    #: What draws the folds of rows that stand below others.
+    _draws: np.random.Generator | None = None
 
     def __init__(self, targets: Targets, rows: FeatureRows, problem: Problem, n_folds: int) -> None:
         self.targets, self.rows, self.problem = targets, rows, problem
@@ -86,11 +86,27 @@ class RidgeState:
         self._scale: float | None = None
         self._posteriors: dict[Any, Form] = {}
 
+    def below(self, n_rows: int, draws: np.random.Generator | None) -> RidgeState:
+        """Return an empty state for rows that stand below others.
+
+        Parameters
+        ----------
+        n_rows : int
+            Rows above.
+        draws : Generator or None
+            What draws the folds from there on, where there are folds.
+        """
+        other = RidgeState(self.targets, self.rows, self.problem, self.n_folds)
+        other._draws = draws
+        if other.sample is not None:
+            other.sample.skip(n_rows)
+        return other
+
     def add(self, X: Any, Y: Any, weights: Any, counts: Any, n_before: int = 0) -> None:
         """Add a block of checked rows with expanded targets, weights and sample weights."""
         Z = placed(self.rows.gathered(X, n_before))
         Y, weights = beside_features(Z, Y), beside_features(Z, weights)
-        self._observe(Z, Y, weights, counts)
+        self.observe(Z, Y, weights, counts)
         self._accumulator(Z).add(Z, Y, weights, self.rows.overwritable)
 
     def features_again(
@@ -109,14 +125,15 @@ class RidgeState:
         Y, weights, counts = (
             None if part is None else moved(part) for part in (Y, weights, counts)
         )
-        self._observe(Z, Y, weights, counts)
+        self.observe(Z, Y, weights, counts)
         few = FewRows(Z, Y, weights)
         known = slice(None) if weights is None else weights > 0
         own = _ones(few.Y) if few.weights is None else few.weights
         self._kept = HeldOut(few.Y, few.Y, own, (_ones(Y) if counts is None else counts)[known])
         self.gathered = few
 
-    def _observe(self, Z: Any, Y: Any, weights: Any, counts: Any) -> None:
+    def observe(self, Z: Any, Y: Any, weights: Any, counts: Any) -> None:
+        """Count rows whose features are added up elsewhere, and keep a sample of them."""
         self._forget()
         self.n_rows += int(Z.shape[0])
         if self.sample is not None:
@@ -127,7 +144,10 @@ class RidgeState:
         """Return what rows are added to; the first block says of which kind it is."""
         if self.gathered is None:
             size = self.rows.width, self.targets.n_columns, self.n_folds
-            self.gathered = accumulator_for(Z, *size)
+            made = accumulator_for(Z, *size)
+            if self._draws is not None and isinstance(made, RidgeStatistics):
+                made.draw_from(self._draws)
+            self.gathered = made
         # Sums go where the rows are.
         self.gathered = found = gathered_beside(self.gathered.accumulator(), Z)
         self._kept = None
@@ -137,32 +157,6 @@ class RidgeState:
         """Return a copy that more rows can be added to without a change in this state."""
         other = copy.copy(self)
         other.gathered, other.sample = copy.deepcopy((self.gathered, self.sample))
-        return other
-
-    def widened(self, rows: FeatureRows, blocks: Iterable[Any]) -> RidgeState:
-        """Return the state of more features of the same rows, of which these are the first.
-
-        Parameters
-        ----------
-        rows : FeatureRows
-            All features; the first ones are the present ones times a number.
-        blocks : iterable
-            The arguments of :meth:`add`, block by block as they were added.
-        """
-        other = RidgeState(self.targets, rows, self.problem, self.n_folds)
-        gathered = self.gathered
-        if type(gathered) is not RidgeStatistics:
-            # On a device, or of few bits: products cost little beside what they are made of.
-            for block in blocks:
-                other.add(*block)
-            return other
-        first = self.rows.width
-        extension = Extension(gathered, (first / rows.width) ** 0.5, rows.width - first)
-        for X, Y, weights, counts, n_before in blocks:
-            Z = rows.gathered(X, n_before)
-            other._observe(Z, Y, weights, counts)
-            extension.add(Z, Y, weights)
-        other.gathered = extension.joined()
         return other
 
     def merge(self, other: RidgeState) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import accuracy_score, r2_score
 
 from .._array import is_foreign, moved, namespace, to_numpy
+from ..engine.moments import ColumnMoments
 
 #: Bytes of float64 differences that are held at once.
 PART_BYTES = 2**28
@@ -67,6 +70,79 @@ def _mean_score(lost: Any, spread: Any) -> float:
         for part, whole in zip(lost.tolist(), spread.tolist(), strict=True)
     ]
     return sum(scores) / len(scores)
+
+
+@dataclass
+class RSquaredSums:
+    """What R² of all rows follows from, of some of them.
+
+    Attributes
+    ----------
+    spread : ColumnMoments
+        Of the true targets.
+    lost : array of shape (n_targets,)
+        Weighted sums of squared errors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> true, predicted = np.asarray([1.0, 2.0, 3.0]), np.asarray([1.0, 2.0, 4.0])
+    >>> sums = RSquaredSums.of(true[:1], predicted[:1])
+    >>> sums.merge(RSquaredSums.of(true[1:], predicted[1:]))
+    >>> sums.score()
+    0.5
+    """
+
+    spread: ColumnMoments
+    lost: np.ndarray
+
+    @classmethod
+    def of(cls, true: Any, predicted: Any, weights: np.ndarray | None = None) -> RSquaredSums:
+        """Return the sums of some rows; weights are on the host."""
+        true, predicted = (to_numpy(p).reshape(len(p), -1) for p in (true, predicted))
+        squares = (true.astype(float) - predicted) ** 2
+        lost = squares.sum(axis=0) if weights is None else weights @ squares
+        return cls(ColumnMoments.of(true.astype(float), weights), lost)
+
+    def merge(self, other: RSquaredSums) -> None:
+        """Add the sums of other rows."""
+        self.spread.merge(other.spread)
+        self.lost = self.lost + other.lost
+
+    def score(self) -> float:
+        """Return R², the mean over several targets."""
+        return _mean_score(self.lost, self.spread.squares)
+
+
+@dataclass
+class AccuracySums:
+    """The weight of the rows whose label is right, and of all, of some rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> AccuracySums.of(np.asarray([0, 1]), np.asarray([0, 0])).score()
+    0.5
+    """
+
+    right: float
+    weight: float
+
+    @classmethod
+    def of(cls, true: Any, predicted: Any, weights: np.ndarray | None = None) -> AccuracySums:
+        """Return the sums of some rows; weights are on the host."""
+        right = to_numpy(true) == to_numpy(predicted)
+        own = np.ones(len(right)) if weights is None else weights
+        return cls(float(own @ right), float(own.sum()))
+
+    def merge(self, other: AccuracySums) -> None:
+        """Add the sums of other rows."""
+        self.right += other.right
+        self.weight += other.weight
+
+    def score(self) -> float:
+        """Return the share of labels that are right."""
+        return self.right / self.weight
 
 
 def accuracy(true: Any, predicted: Any, weights: Any = None) -> float:

@@ -11,7 +11,10 @@ from sklearn.utils.class_weight import compute_class_weight
 from .._array import dtype_name, is_foreign, moved, namespace, take_rows, to_numpy
 from .._registry import storable
 from .device_targets import checked_labels, checked_numbers
-from .scores import accuracy, r_squared
+from .scores import AccuracySums, RSquaredSums, accuracy, r_squared
+
+#: What a score follows from, of some rows; merged with that of others.
+ScoreSums = RSquaredSums | AccuracySums
 
 
 class Targets(Protocol):
@@ -39,6 +42,10 @@ class Targets(Protocol):
         """Note what must be known before targets are encoded; more blocks may follow."""
         ...
 
+    def merge(self, other: Self) -> None:
+        """Note what other targets, of other rows, have observed."""
+        ...
+
     def encode(self, checked: Any, beside: Any = None) -> Any:
         """Return checked targets in the form in which they are kept."""
         ...
@@ -61,6 +68,10 @@ class Targets(Protocol):
 
     def score(self, checked: Any, predicted: Any, sample_weight: Any) -> float:
         """Return how good predictions are: R² or the accuracy."""
+        ...
+
+    def score_sums(self, checked: Any, predicted: Any, sample_weight: Any) -> ScoreSums:
+        """Return what the score follows from, of some of the rows."""
         ...
 
 
@@ -99,6 +110,13 @@ class NumberTargets:
         if not self.n_columns:
             self.n_columns, self.single = columns, checked.ndim == 1
 
+    def merge(self, other: NumberTargets) -> None:
+        """Note that other rows have as many columns, or refuse them."""
+        if not self.n_columns:
+            self.n_columns, self.single = other.n_columns, other.single
+        elif other.n_columns:
+            self.refuse_other(other)
+
     def encode(self, checked: Any, beside: Any = None) -> Any:
         """Return targets of two dimensions."""
         self.observe(checked)
@@ -128,6 +146,10 @@ class NumberTargets:
     def score(self, checked: Any, predicted: Any, sample_weight: Any) -> float:
         """Return R², the mean over several targets."""
         return r_squared(checked, predicted, sample_weight)
+
+    def score_sums(self, checked: Any, predicted: Any, sample_weight: Any) -> ScoreSums:
+        """Return what R² follows from."""
+        return RSquaredSums.of(checked, predicted, sample_weight)
 
 
 @storable
@@ -191,6 +213,13 @@ class LabelTargets:
         self._counts.update(dict(zip(found.tolist(), counts.tolist(), strict=True)))
         if not self.given:
             self.classes = np.union1d(self.classes, found) if len(self.classes) else found
+
+    def merge(self, other: LabelTargets) -> None:
+        """Note the classes of other rows, and how often they occur."""
+        self._counts.update(other._counts)
+        if not self.given and len(other.classes):
+            known = len(self.classes)
+            self.classes = np.union1d(self.classes, other.classes) if known else other.classes
 
     def encode(self, checked: Any, beside: Any = None) -> Any:
         """Return the places of labels among the classes, or say what is wrong with them."""
@@ -276,6 +305,10 @@ class LabelTargets:
     def score(self, checked: Any, predicted: Any, sample_weight: Any) -> float:
         """Return the accuracy."""
         return accuracy(checked, predicted, sample_weight)
+
+    def score_sums(self, checked: Any, predicted: Any, sample_weight: Any) -> ScoreSums:
+        """Return what the accuracy follows from."""
+        return AccuracySums.of(checked, predicted, sample_weight)
 
     def __mercer_state__(self, compact: bool) -> dict[str, Any]:
         """Return what a model file holds: no counts of the data."""

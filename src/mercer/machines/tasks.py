@@ -9,7 +9,8 @@ from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from .._array import is_foreign, joined_rows, moved, namespace, ones_for_rows
-from ..engine.streams import as_weights, is_stream, refuse_beside_stream
+from ..engine.cluster import Partitions, answered, on_cluster
+from ..engine.streams import Block, as_weights, is_stream, refuse_beside_stream
 from .calibration import every_class
 from .estimator import Machine, Values
 
@@ -45,6 +46,9 @@ class Predicting(Machine):
         score : float
         """
         targets = self.targets_
+        if on_cluster(X):
+            found = Partitions.of(X, y, sample_weight).total(_score_sums, self, "score")
+            return float(found.score())
         if not is_stream(X):
             values = self.raw_predict(X, False)[0]
             checked = targets.check(y, values.shape[0], beside=values)
@@ -66,6 +70,18 @@ class Predicting(Machine):
             own = as_weights(given, values.shape[0], beside=predicted[-1])
             parts.append(ones_for_rows(predicted[-1]) if own is None else own)
         return _scored(targets, *map(joined_rows, (true, predicted, parts)))
+
+
+def _score_sums(machine: Any, block: Block, start: None) -> Any:
+    """Return what the score follows from, of a block of a cluster."""
+    targets, n_rows = machine.targets_, len(block.X)
+    if block.y is None:
+        raise ValueError(
+            "score needs targets: give y, or blocks (X, y), for rows on a cluster as well."
+        )
+    checked = targets.check(block.y, n_rows)
+    predicted = targets.decode(machine.raw_predict(block.X, False)[0])
+    return targets.score_sums(checked, predicted, as_weights(block.weights, n_rows))
 
 
 def _scored(targets: Any, checked: Any, predicted: Any, sample_weight: Any) -> float:
@@ -101,6 +117,8 @@ class Regression(RegressorMixin, Predicting):
         std : array of the same shape, only with ``return_std``
         """
         targets = self.targets_
+        if on_cluster(X):
+            return answered(self, "predict", X, return_std=return_std)
         values, variances = self._all_values(X, return_std)
         if variances is None:
             return targets.decode(values)
@@ -134,6 +152,8 @@ class Classification(ClassifierMixin, Predicting):
         -------
         decision : array of shape (n_samples,) or (n_samples, n_classes)
         """
+        if on_cluster(X):
+            return answered(self, "decision_function", X)
         values = self._all_values(X)[0]
         return values[:, 0] if values.shape[1] == 1 else values
 
@@ -152,6 +172,8 @@ class Classification(ClassifierMixin, Predicting):
         -------
         y : array of shape (n_samples,)
         """
+        if on_cluster(X):
+            return answered(self, "predict", X)
         return self.targets_.decode(self._all_values(X)[0])
 
     def predict_proba(self, X: Any) -> Any:
@@ -169,6 +191,8 @@ class Classification(ClassifierMixin, Predicting):
         -------
         probabilities : array of shape (n_samples, n_classes)
         """
+        if on_cluster(X):
+            return answered(self, "predict_proba", X)
         found = self.predict_log_proba(X)
         return namespace(found).exp(found)
 
@@ -184,6 +208,8 @@ class Classification(ClassifierMixin, Predicting):
         -------
         log_probabilities : array of shape (n_samples, n_classes)
         """
+        if on_cluster(X):
+            return answered(self, "predict_log_proba", X)
         values = self.probability_scale_ * every_class(self._all_values(X)[0])
         if not is_foreign(values):
             return np.asarray(log_softmax(values, axis=1))

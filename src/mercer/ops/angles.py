@@ -92,6 +92,27 @@ def _scales(norms_x: Any, norms_y: Any, quantity: int, xp: Any) -> tuple[Any, An
 
 def relu_kernel_twin(code: Any, depth: int, quantity: int, xp: Any) -> Any:
     """Return the same as :func:`relu_kernel` for unit rows, in any array library."""
+    tangent = xp.where(code < 0, -2 * code - 1, 1 - 2 * code)
+    for _ in range(depth):
+        step, delta = relu_layer(code, xp)
+        tangent = tangent * step + (1 - delta)
+        code = xp.where(delta > 0, delta, xp.zeros_like(delta)) / 2
+    return (step, 1 - delta, tangent)[quantity]
+
+
+def relu_layer(code: Any, xp: Any) -> tuple[Any, Any]:
+    """Return κ₀ and δ = 1 - κ₁ at given angles, in any array library.
+
+    Parameters
+    ----------
+    code : array
+        Angles, as :func:`mercer.ops.distances.signed_half_chords` codes them.
+
+    Examples
+    --------
+    >>> relu_layer(np.asarray([0.0, 0.5]), np)
+    (array([1. , 0.5]), array([0.        , 0.68169011]))
+    """
     obtuse = code < 0
     w = xp.abs(code)
     u = xp.where(obtuse, 1 - w, w)
@@ -99,12 +120,4 @@ def relu_kernel_twin(code: Any, depth: int, quantity: int, xp: Any) -> Any:
     acute = 2 * xp.asin(xp.sqrt(w))
     theta = xp.where(obtuse, math.pi - acute, acute)
     step = xp.where(obtuse, acute / math.pi, 1 - acute / math.pi)
-    delta = 2 * u - (2 * xp.sqrt(u * v) - theta * (v - u)) / math.pi
-    tangent = (v - u) * step + (1 - delta)
-    for _ in range(depth - 1):
-        u = xp.where(delta > 0, delta, xp.zeros_like(delta)) / 2
-        theta = 2 * xp.asin(xp.sqrt(u))
-        step = 1 - theta / math.pi
-        delta = 2 * u - (2 * xp.sqrt(u * (1 - u)) - theta * (1 - 2 * u)) / math.pi
-        tangent = tangent * step + (1 - delta)
-    return (step, 1 - delta, tangent)[quantity]
+    return step, 2 * u - (2 * xp.sqrt(u * v) - theta * (v - u)) / math.pi

@@ -37,7 +37,7 @@ def cosine_sine(phases: Any, n_components: int, xp: Any, out: Any = None) -> Any
         from ._cuda import fourier as cuda
 
         found, finite = cuda.cosine_sine(phases, n_components, scale, out)
-        refuse_unless(finite, _overflow)
+        refuse_unless(finite, overflowing_phases)
         return found
     _refuse_overflow(phases)
     sines = xp.sin(phases[:, : n_components - size])
@@ -68,10 +68,11 @@ def shifted_cosine(phases: Any, shifts: np.ndarray, xp: Any) -> Any:
 
 
 def _refuse_overflow(phases: Any) -> None:
-    refuse_unless(are_finite(phases), _overflow)
+    refuse_unless(are_finite(phases), overflowing_phases)
 
 
-def _overflow() -> ValueError:
+def overflowing_phases() -> ValueError:
+    """Return the error of phases that are not finite."""
     return ValueError(
         "The product of X with the frequencies overflows; scale X down, use a larger "
         "lengthscale, or pass X in float64."

@@ -21,9 +21,11 @@ from .._sklearn import (
     fit_context,
     unchanged_on_error,
 )
+from ..engine.cluster import Partitions, answered, on_cluster
 from ..engine.streams import pieces
 from .columns import CATEGORY, DATE, DURATION, NUMBER, plural
 from .encoding import Encoding
+from .table_on_cluster import table_summary
 from .table_summary import TableSummary
 
 #: The parameters that can be changed without looking at the data again.
@@ -154,7 +156,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : data frame or array of shape (n_samples, n_features)
-            The table: pandas, polars, pyarrow, NumPy, torch, CuPy or CSR.
+            The table: pandas, polars, pyarrow, NumPy, torch, CuPy, CSR or Dask.
         y : ignored
 
         Returns
@@ -163,6 +165,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         with unchanged_on_error(self):
             self._summary = None
+            if on_cluster(X):
+                return self._learn_partitions(Partitions.of(X))._settle()
             return self._learn(X, reset=True)._settle()
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -203,6 +207,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             fitted on CSR rows, and become dense otherwise.
         """
         check_is_fitted(self)
+        if on_cluster(X):
+            return answered(self, "transform", X)
         return self._encoding.encode(check_columns(X, owner=self), self.unseen)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -326,6 +332,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             self._summary, self.centered_ = fresh, not is_sparse(X)
         else:
             before.merge(fresh)
+        return self
+
+    def _learn_partitions(self, parts: Partitions) -> TableEncoder:
+        """Learn from all rows of a cluster."""
+        row = check_columns(parts.example.X, owner=self, reset=True)
+        self.centered_ = not is_sparse(row)
+        self._summary = table_summary(
+            parts, self, date_parts=self.dates == "parts", with_quantiles=self.centered_
+        )
         return self
 
     def _settle(self) -> TableEncoder:

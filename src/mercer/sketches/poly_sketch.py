@@ -81,12 +81,12 @@ class PolyChain:
         """
         sums = list(totals)
         longest = max(len(own) for own in weights)
-        in_pairs = isinstance(self._nodes[0], TensorSketch) and self._nodes[0].in_pairs(X)
-        powers = self._powers_in_pairs(X) if in_pairs else self._higher_powers(X, xp)
-        for place, power in zip(range(longest), powers, strict=False):
-            for k, own in enumerate(weights):
-                if place < len(own) and own[place].any():
-                    sums[k] = _added(power, like(X, own[place]), sums[k], in_pairs)
+        if isinstance(self._nodes[0], TensorSketch) and self._nodes[0].in_pairs(X):
+            return self._sums_in_pairs(X, weights, sums, self._nodes[:longest])
+        for place, power in zip(range(longest), self._higher_powers(X, xp), strict=False):
+            for k in _users(weights, place):
+                term = power * like(X, weights[k][place])
+                sums[k] = term if sums[k] is None else sums[k] + term
         return sums
 
     def _higher_powers(self, X: Any, xp: Any) -> Iterator[Any]:
@@ -95,21 +95,33 @@ class PolyChain:
             power = node.sketch([power, X], xp)
             yield power
 
-    def _powers_in_pairs(self, X: Any) -> Iterator[Any]:
-        pairs = X
-        for node in self._nodes:
-            pairs = node.sketch_pairs(pairs, X)
-            yield pairs
-
-
-def _added(power: Any, weights: Any, total: Any, in_pairs: bool) -> Any:
-    """Return what is added up so far and weighted columns of a power."""
-    if in_pairs:
+    def _sums_in_pairs(
+        self,
+        X: Any,
+        weights: Sequence[Sequence[np.ndarray]],
+        sums: list[Any],
+        nodes: Sequence[TensorSketch],
+    ) -> list[Any]:
+        """Return the sums, with the powers as pairs of rows."""
         from ..ops._cuda.convolution import add_pairs
 
-        return add_pairs(power, weights, total)
-    term = power * weights
-    return term if total is None else total + term
+        pairs = X
+        for place, node in enumerate(nodes):
+            pairs = node.sketch_pairs(pairs, X)
+            users = _users(weights, place)
+            follows = place + 1 < len(nodes)
+            for k in users:
+                # Who looks at a power last gives it the signs of the next sketch, by the way.
+                signs = nodes[place + 1].first_signs(X) if follows and k == users[-1] else None
+                sums[k] = add_pairs(pairs, like(X, weights[k][place]), sums[k], signs)
+            if users and follows:
+                pairs = pairs._replace(signed=True)
+        return sums
+
+
+def _users(weights: Sequence[Sequence[np.ndarray]], place: int) -> list[int]:
+    """Return which sums a power belongs to."""
+    return [k for k, own in enumerate(weights) if place < len(own) and own[place].any()]
 
 
 @storable

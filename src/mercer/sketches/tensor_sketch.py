@@ -90,6 +90,10 @@ class TensorSketch:
         fast = largest_prime_factor(self.size) <= SLOW_FACTOR
         return len(self.factors) == 2 and fast and has_fused_kernels(X)
 
+    def first_signs(self, X: Any) -> Any:
+        """Return the signs of the columns of the first factor, beside an array."""
+        return like(X, self.factors[0].signs)
+
     def sketch_pairs(self, first: Any, second: Any) -> Any:
         """Return the sketch of two factors as pairs of rows.
 
@@ -104,7 +108,7 @@ class TensorSketch:
 
         one, two = self.factors
         if one.keeps_places and one.n_features == self.size and isinstance(first, RowPairs):
-            pairs = signed_pairs(first, like(second, one.signs))
+            pairs = first if first.signed else signed_pairs(first, self.first_signs(second))
         else:
             pairs = gathered_pairs(first, one.on_device(second), self.size)
         if two.n_features <= NARROW:

@@ -135,6 +135,12 @@ class TernaryProjection(Projection):
         return signed_matrix(self._columns)
 
     @property
+    def counts(self) -> np.ndarray:
+        """How many entries of each column are not zero."""
+        found: np.ndarray = np.diff(self.offsets[::2])
+        return found
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the lists."""
         return self._columns.nbytes

@@ -3,12 +3,19 @@
 from .device_statistics import DeviceMoments, DeviceStatistics, gathered_beside, on_host
 from .dual import solve_kernel
 from .few_rows import FewRows
+from .folds import draws_below
 from .packed_statistics import PackedMoments, PackedStatistics
 from .posterior import DualPosterior, Posterior, posterior_of
 from .problem import Problem, Solution
 from .qr import ReducedRows, reduced_blocks, reduced_rows
 from .ridge import solve, solve_ridge
-from .statistics import Accumulator, Gathered, Moments, RidgeStatistics, accumulator_for
+from .statistics import (
+    Accumulator,
+    Gathered,
+    Moments,
+    RidgeStatistics,
+    accumulator_for,
+)
 from .systems import GivenSystem, OrthogonalSystem, PrimalSystem
 
 __all__ = [
@@ -30,6 +37,7 @@ __all__ = [
     "RidgeStatistics",
     "Solution",
     "accumulator_for",
+    "draws_below",
     "gathered_beside",
     "on_host",
     "posterior_of",

@@ -20,14 +20,10 @@ from .._array import (
     zeros_beside,
 )
 from .._devices import algebra_of
-from ..engine.blocks import cut
 from .statistics import Moments, RidgeStatistics
 
 #: What sums hold as arrays; the rest are numbers of Python.
 ARRAYS = ("z_reference", "y_reference", "z_sum", "y_sum", "gram", "cross", "y_squares")
-#: Rows whose products are summed in float32: digits are lost in proportion to their number, and of
-#: fewer the additions in float64 would cost more than a tenth of the product.
-SINGLE_ROWS = 1024
 #: Below the one or above the other, weights would vanish or overflow in float32.
 SINGLE_RANGE = (1e-30, 1e30)
 
@@ -85,10 +81,8 @@ class DeviceMoments(Moments):
         unit = xp.max(xp.abs(Y), axis=0)
         unit = xp.where(unit > 0, unit, xp.ones_like(unit))
         right, algebra = as_floating(Y / unit, dtype_name(Z)), algebra_of(Z)
-        for rows in _strips(Z):
-            found = algebra.product(Z[rows, :].T, right[rows, :])
-            self.cross += as_floating(found, "float64") * unit
-            algebra.add_gram(self.gram, Z[rows, :])
+        self.cross += algebra.sum_of_products(Z, right) * unit
+        algebra.add_gram(self.gram, Z)
 
     def _centred_block(self, Z: Any, overwrite: bool) -> Any:
         """Return features about the reference, in their own dtype if it can hold that."""
@@ -166,12 +160,6 @@ def _column_sums(rows: Any, roots: Any) -> Any:
     xp = namespace(rows)
     own = rows if roots is None else rows * as_floating(roots, dtype_name(rows))[:, None]
     return xp.sum(own, axis=0, dtype=xp.float64)
-
-
-def _strips(Z: Any) -> list[slice]:
-    """Return how many rows of a block are summed in their own dtype."""
-    size = SINGLE_ROWS if dtype_name(Z) == "float32" else Z.shape[0]
-    return [slice(*span) for span in cut(Z.shape[0], size)]
 
 
 class DeviceStatistics(RidgeStatistics):

@@ -86,9 +86,9 @@ class Extension:
     def joined(self) -> RidgeStatistics:
         """Return the statistics of all features."""
         old = self._old
-        # More rows go on to folds where these have ended.
-        found = copy.deepcopy(self._new)
-        found.n_features += old.n_features
+        # More rows go on where those of the new features have ended, fold by fold.
+        found = copy.copy(self._new)
+        found.n_features = old.n_features + self._new.n_features
         found.folds = [
             _joined(before, self._scale, fresh, between + moved[:, None] * sums[None, :])
             for before, fresh, between, moved, sums in zip(

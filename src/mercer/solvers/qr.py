@@ -28,6 +28,14 @@ class ReducedRows(NamedTuple):
     rotated: Any
     beyond: Any
 
+    def merged(self, other: ReducedRows) -> ReducedRows:
+        """Return the reduction of these rows and of others."""
+        more = reduced_rows(
+            joined_rows([self.triangle, other.triangle]),
+            joined_rows([self.rotated, other.rotated]),
+        )
+        return more._replace(beyond=self.beyond + other.beyond + more.beyond)
+
 
 def reduced_rows(Z: Any, Y: Any) -> ReducedRows:
     """Return the reduction of some rows.
@@ -49,6 +57,8 @@ def reduced_rows(Z: Any, Y: Any) -> ReducedRows:
         rotated = Q.T @ Y
         rest = Y - Q @ rotated
         return ReducedRows(triangle, rotated, xp.sum(rest * rest, axis=0))
+    if not len(Z):
+        return ReducedRows(Z, Y, np.zeros(Y.shape[1]))
     reflectors, scales, _, _ = lapack.dgeqrf(Z)
     size = len(scales)
     room = 64 * max(64, Y.shape[1])

@@ -7,16 +7,17 @@ float32 features is computed in float32, and added up in float64.
 
 from __future__ import annotations
 
+import copy
 from functools import singledispatch
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from .._array import is_foreign, namespace, to_numpy
-from .._random import Stream
 from .._registry import storable
 from ..ops.products import add_gram, product_beside_scipy
 from .block_rows import beyond_float32, chosen_rows, mean_row
+from .folds import fold_draws
 from .symmetric_sums import mirrored, symmetric_times, with_outer_products
 
 #: The share of the weight from which on a fold is not subtracted from the total.
@@ -279,20 +280,18 @@ class RidgeStatistics:
     def __init__(self, n_features: int, n_targets: int, n_folds: int = 0) -> None:
         self.n_features, self.n_targets, self.n_folds = n_features, n_targets, n_folds
         self.folds = [self.moments(n_features, n_targets) for _ in range(max(1, n_folds))]
-        self._generator = Stream(0).child("folds").generator()
+        self._generator = fold_draws()
+
+    def draw_from(self, generator: np.random.Generator) -> None:
+        """Draw the folds of further rows as one of :func:`~mercer.solvers.draws_below` does."""
+        self._generator = copy.deepcopy(generator)
 
     @property
     def n_rows(self) -> int:
         """Rows that were added."""
         return sum(fold.n_rows for fold in self.folds)
 
-    def add(
-        self,
-        Z: np.ndarray,
-        Y: np.ndarray,
-        weights: np.ndarray | None = None,
-        overwrite: bool = False,
-    ) -> None:
+    def add(self, Z: Any, Y: Any, weights: Any = None, overwrite: bool = False) -> None:
         """Add a block of features, its targets and, if there are any, its weights.
 
         With ``overwrite`` the block of features may be changed, which saves a copy.
@@ -308,9 +307,7 @@ class RidgeStatistics:
 
     def fold_numbers(self, n_rows: int) -> np.ndarray | None:
         """Return the folds of the next rows of the stream; ``None`` where there are none."""
-        if not self.n_folds:
-            return None
-        return self._generator.integers(self.n_folds, size=n_rows)
+        return self._generator.integers(self.n_folds, size=n_rows) if self.n_folds else None
 
     @property
     def weight(self) -> float:

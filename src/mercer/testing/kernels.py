@@ -177,7 +177,11 @@ def check_edge_cases(kernel: Kernel, n_features: int) -> None:
                 assert np.isfinite(kernel.diag(rows)).all()
     X[:, -1] = 3.0
     assert np.isfinite(kernel(X)).all(), "a constant column is not finite"
-    assert np.isfinite(kernel(X[:, :1])).all(), "a single column is not finite"
+    try:
+        assert np.isfinite(kernel(X[:, :1])).all(), "a single column is not finite"
+    except ValueError as error:
+        # Kernels of images know how many columns there are.
+        assert "1 columns" in str(error), str(error)
     assert kernel.fitted_to(X)(X[:1]).shape == (1, 1)
 
 

@@ -21,7 +21,8 @@ from mercer import (
 from mercer.datasets import HierarchicalTask, make_epistasis
 from mercer.engine.moments import ColumnMoments
 from mercer.engine.sample import RowSample
-from mercer.machines.feature_learning.data import Rows, Scales, Standardized, scales_of
+from mercer.machines.feature_learning.data import Scales, Standardized, scales_of
+from mercer.machines.feature_learning.rows import Rows
 from mercer.machines.feature_learning.steps import ExactStep, FourierStep, NystromStep
 from mercer.machines.feature_learning.weights import ColumnWeights, Metric, Rule
 

@@ -54,6 +54,8 @@ class _Layers(ABC):
         self._sign = float(stream.child("sign").generator().choice([-1.0, 1.0]))
         #: Numbers that a row takes at most: features of two layers and their transforms.
         self.scratch = 3 * (sizes.relu + sizes.step) + 5 * sizes.sketch
+        #: The same on an accelerator, which holds what it gets and what it makes at once.
+        self.device_scratch = 4 * (sizes.relu + sizes.step) + 6 * sizes.sketch
 
     @abstractmethod
     def _layer(self, number: int, psi: Any, xp: Any, out: Any) -> tuple[Any, Any]:
@@ -170,7 +172,7 @@ class ProcessLayers:
                 )
             )
             n_features = size
-        self.scratch = 3 * size
+        self.scratch = self.device_scratch = 3 * size
 
     def features(self, X: Any, xp: Any, out: Any = None) -> Any:
         """Return the features of the last layer, in ``out`` if given."""

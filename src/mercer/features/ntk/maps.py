@@ -36,9 +36,12 @@ class Layers(Protocol):
     ----------
     scratch : int
         Numbers that it holds for each row while it works.
+    device_scratch : int
+        The same on an accelerator.
     """
 
     scratch: int
+    device_scratch: int
 
     def features(self, X: Any, xp: Any, out: Any = None) -> Any:
         """Return the features of a block of rows, in ``out`` if given."""
@@ -84,7 +87,12 @@ class _NetworkFeatures(FeatureMap):
             return {"method_": method, "traits_": traits, **drawn}
         layers = self._layers(stream, n_features_in, method)
         unbiased = self.depth == 1 and method == "random"
-        traits = MapTraits(unbiased=unbiased, scratch=layers.scratch, replays=True)
+        traits = MapTraits(
+            unbiased=unbiased,
+            scratch=layers.scratch,
+            device_scratch=layers.device_scratch,
+            replays=True,
+        )
         return {"method_": method, "traits_": traits, "layers_": layers}
 
     def _map(self, X: Any, xp: Any, out: Any = None) -> Any:

@@ -55,6 +55,17 @@ class SampledRows(RowSummary):
         super().update(block)
         self._candidates.add(block)
 
+    def skip(self, n_rows: int) -> None:
+        """Pass over rows that another summary sees before those of this one."""
+        super().skip(n_rows)
+        self._candidates.skip(n_rows)
+
+    def merge(self, other: RowSummary) -> None:
+        """Add the rows that another summary has seen."""
+        super().merge(other)
+        if isinstance(other, SampledRows):
+            self._candidates.merge(other._candidates)
+
     @property
     def candidates(self) -> Any:
         """The sample, in the order of the rows."""
@@ -75,14 +86,27 @@ class NumberedRows(RowSummary):
         super().__init__()
         self._numbers = np.asarray(numbers, dtype=np.int64)
         self._found: dict[int, Any] = {}
+        self._before = 0
 
     def update(self, block: Any) -> None:
         """Add a block of rows."""
-        start = self.n_rows
+        start = self._before + self.n_rows
         super().update(block)
-        inside = self._numbers[(self._numbers >= start) & (self._numbers < self.n_rows)]
+        stop = self._before + self.n_rows
+        inside = self._numbers[(self._numbers >= start) & (self._numbers < stop)]
         for number in inside.tolist():
             self._found[number] = rows_of(block, np.asarray([number - start]))
+
+    def skip(self, n_rows: int) -> None:
+        """Pass over rows that another summary sees before those of this one."""
+        super().skip(n_rows)
+        self._before += n_rows
+
+    def merge(self, other: RowSummary) -> None:
+        """Add the rows that another summary has seen."""
+        super().merge(other)
+        if isinstance(other, NumberedRows):
+            self._found |= other._found
 
     @property
     def candidates(self) -> Any:

@@ -157,3 +157,5 @@ TERNARY = Code((1, -1))
 EVEN = Code((1,))
 #: Values -1 and 1: one bit.
 SIGN = Code((2,), -1)
+#: Values -3, -1, 1 and 3: two bits.
+QUARTERS = Code((2, 4), -3)

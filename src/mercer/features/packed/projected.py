@@ -11,14 +11,19 @@ from ..._array import floating_name, is_numpy, namespace, to_numpy
 from ...engine.blocks import cut, plan_rows, row_width, take
 from ...engine.memory import allocate
 from ...engine.threads import run_tasks
-from ...ops.packed import n_words
+from ...ops.packed import n_words, unpack_rows
 from ...ops.thresholds import Thresholds
+from ...ops.waves import Waves
 from ...sketches import Projection, TernaryProjection
-from .code import EVEN, SIGN, TERNARY
+from .code import EVEN, QUARTERS, SIGN, TERNARY
 from .features import PackedFeatures
 
 #: The code of each kind of thresholds.
 CODES = {"odd": TERNARY, "even": EVEN, "sign": SIGN}
+#: The code of a number of values of rounded cosines.
+WAVE_CODES = {2: SIGN, 3: TERNARY, 4: QUARTERS}
+#: Rows whose projections are in memory at a time, and stay in a core's cache.
+FEW_ROWS = 32
 
 
 def packed_thresholds(
@@ -105,6 +110,138 @@ def threshold_codes(X: Any, projection: Projection, thresholds: Thresholds, name
 
     run_row_blocks(work, X, 0 if ternary is not None else size + projection.scratch, name)
     return out
+
+
+def packed_waves(X: Any, projection: Projection, waves: Waves, name: str = "X") -> PackedFeatures:
+    """Return rounded cosines and sines of phases of rows, in packed form.
+
+    With a :class:`TernaryProjection` of rows of NumPy or CSR the projections of a few rows only
+    are in memory; otherwise those of a block.
+
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_features)
+        Rows of any library, or CSR.
+    projection : Projection
+        The projection.
+    waves : Waves
+        What becomes of a value.
+    name : str, default="X"
+        What to call the rows in errors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.features.packed import packed_waves
+    >>> from mercer.ops.waves import RoundedCosine, Waves
+    >>> from mercer.sketches import DenseProjection
+    >>> waves = Waves(RoundedCosine(4), np.ones(1), np.zeros(1), 2)
+    >>> packed_waves(np.asarray([[0.1]]), DenseProjection(np.eye(1)), waves).unpack()
+    array([[3, 1]], dtype=int8)
+    """
+    code = WAVE_CODES[waves.cosine.levels]
+    shape = (code.n_planes, X.shape[0], n_words(waves.size))
+    planes = allocate(np.empty(0), shape, "uint64")
+
+    def work(block: Any, start: int) -> None:
+        fill_wave_planes(block, projection, waves, planes, start)
+
+    run_row_blocks(work, X, _wave_scratch(X, projection), name)
+    return PackedFeatures(planes, waves.size, code)
+
+
+def wave_codes(X: Any, projection: Projection, waves: Waves, name: str = "X") -> Any:
+    """Return rounded cosines and sines of phases of rows as an int8 array of their library.
+
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_features)
+        Rows of any library, or CSR.
+    projection : Projection
+        The projection.
+    waves : Waves
+        What becomes of a value.
+    name : str, default="X"
+        What to call the rows in errors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.features.packed import wave_codes
+    >>> from mercer.ops.waves import RoundedCosine, Waves
+    >>> from mercer.sketches import DenseProjection
+    >>> waves = Waves(RoundedCosine(2), np.ones(1), np.zeros(1), 2)
+    >>> wave_codes(np.asarray([[0.1], [0.3]]), DenseProjection(np.eye(1)), waves)
+    array([[ 1,  1],
+           [-1,  1]], dtype=int8)
+    """
+    out = allocate(X, (X.shape[0], waves.size), "int8")
+
+    def work(block: Any, start: int) -> None:
+        target = slice(start, start + block.shape[0])
+        if is_numpy(block):
+            block_wave_codes(block, projection, waves, out[target])
+        else:
+            out[target, :] = waves.of(projection.project(block, namespace(block)))
+
+    # Bits beside the projections, of which there are half as many.
+    run_row_blocks(work, X, _wave_scratch(X, projection) + waves.size // 8, name)
+    return out
+
+
+def block_wave_codes(
+    block: Any, projection: Projection, waves: Waves, out: np.ndarray
+) -> np.ndarray:
+    """Write rounded cosines and sines of phases of a block of NumPy or CSR to ``out``.
+
+    Parameters
+    ----------
+    block : array of shape (n_rows, n_features)
+        Rows in floating dtype.
+    projection : Projection
+        The projection.
+    waves : Waves
+        What becomes of a value.
+    out : array of shape (n_rows, waves.size)
+        Where the values go, in its dtype.
+    """
+    code = WAVE_CODES[waves.cosine.levels]
+    shape = (code.n_planes, block.shape[0], n_words(waves.size))
+    planes = np.empty(shape, dtype=np.uint64)
+    fill_wave_planes(block, projection, waves, planes, 0)
+    unpack_rows(planes, code.weights, code.offset, out)
+    return out
+
+
+def fill_wave_planes(
+    block: Any, projection: Projection, waves: Waves, planes: np.ndarray, first: int
+) -> None:
+    """Write the bits of rounded cosines and sines of phases of a block to rows of ``planes``.
+
+    Parameters
+    ----------
+    block : array of shape (n_rows, n_features)
+        Rows in floating dtype, of any library, or CSR.
+    projection : Projection
+        The projection.
+    waves : Waves
+        What becomes of a value.
+    planes : uint64 array of shape (n_planes, n, n_words)
+        Where the bits go.
+    first : int
+        The row of ``planes`` that the first row of the block is.
+    """
+    step = FEW_ROWS if _additions(block, projection) is not None else max(1, block.shape[0])
+    for start, stop in cut(block.shape[0], step):
+        few = block[start:stop, :]
+        values = to_numpy(projection.project(few, namespace(few)))
+        waves.planes(values, planes, first + start)
+
+
+def _wave_scratch(X: Any, projection: Projection) -> int:
+    if _additions(X, projection) is not None:
+        return 0
+    return projection.size + projection.scratch
 
 
 def _additions(X: Any, projection: Projection) -> TernaryProjection | None:

@@ -25,16 +25,13 @@ from ..base import FeatureMap
 from ..rows_seen import LearnsFromRows
 from ..traits import MapTraits
 from .projected import packed_thresholds, threshold_codes
+from .sparsity import share_of_zeros, warn_of_few_terms
 
 #: Kernels that have a name.
 TARGETS: dict[str, Callable[[], Kernel]] = {
     "gaussian": lambda: Gaussian("median"),
     "relu": lambda: ArcCosine(order=1),
 }
-#: Entries that are not zero in a column of the projection, from which on its sums are normal.
-FEWEST_TERMS = 25
-#: The share of zeros of the projection by default, where columns are many enough.
-SPARSITY = 0.9
 #: Variation of the squared norms of rows from which on common thresholds do not suit them.
 UNEVEN = 0.5
 
@@ -73,7 +70,8 @@ class TernaryFeatures(LearnsFromRows, FeatureMap):
     What is exact in any dimension is ``kernel_``.
 
     It needs many columns: a sum of a few signs is not normal. And rows of about the same norm,
-    as thresholds are common to all.
+    as thresholds are common to all. Gaussian, Laplace and Matérn kernels have features of as few
+    bits, :class:`WaveFeatures`, that need neither.
 
     Parameters
     ----------
@@ -243,7 +241,8 @@ class TernaryFeatures(LearnsFromRows, FeatureMap):
                 "vanishes; scale X."
             )
         _warn_of_norms(summary, mean if self.center else 0.0)
-        _warn_of_few_terms(_sparsity(self.sparsity, summary.n_features), summary.n_features)
+        sparsity = share_of_zeros(self.sparsity, summary.n_features)
+        warn_of_few_terms(sparsity, summary.n_features, "RandomFourier")
         target: Kernel | None = None
         if isinstance(self.target, TernaryActivation):
             found, moments = self.target, self.target.moments(tau)
@@ -266,7 +265,7 @@ class TernaryFeatures(LearnsFromRows, FeatureMap):
         }
 
     def _draw(self, stream: Stream, n_features_in: int) -> dict[str, Any]:
-        sparsity = _sparsity(self.sparsity, n_features_in)
+        sparsity = share_of_zeros(self.sparsity, n_features_in)
         drawn = stream.child("projection")
         projection = TernaryProjection(drawn, n_features_in, int(self.n_components), sparsity)
         return {
@@ -295,28 +294,6 @@ class TernaryFeatures(LearnsFromRows, FeatureMap):
         if self.output != "float":
             tags.transformer_tags.preserves_dtype = []
         return tags
-
-
-def _sparsity(asked: float | str, n_features: int) -> float:
-    """Return the share of zeros in the projection."""
-    if isinstance(asked, str):
-        return min(SPARSITY, max(0.0, 1 - FEWEST_TERMS / n_features))
-    return float(asked)
-
-
-def _warn_of_few_terms(sparsity: float, n_features: int) -> None:
-    """Warn of columns of the projection with so few entries that their sums are not normal."""
-    left = (1 - sparsity) * n_features
-    if left >= (1 - 1e-9) * FEWEST_TERMS:
-        return
-    remedy = "give a smaller sparsity" if n_features >= FEWEST_TERMS else "use RandomFourier"
-    warnings.warn(
-        f"A projection of {n_features} columns with sparsity={sparsity:.3g} sums {left:.3g} "
-        f"entries on average: below {FEWEST_TERMS} such sums are not normal, and the features "
-        f"not those of kernel_; {remedy}.",
-        UserWarning,
-        stacklevel=2,
-    )
 
 
 def _thresholds(

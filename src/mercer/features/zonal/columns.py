@@ -92,7 +92,7 @@ class ZonalColumns:
             self.scratch += 2 * len(patterns) * (series.degree + 1)
             self.scratch += 0 if self._fold else 2 * self._size
         #: The same on an accelerator, where products do not lie in the output.
-        self.device_scratch = self.scratch + 2 * self._size
+        self.device_scratch = self.scratch + self._size
 
     @property
     def may_overflow(self) -> bool:

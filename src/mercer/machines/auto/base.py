@@ -18,6 +18,7 @@ from ..._array import joined_rows
 from ..._random import seed_of
 from ..._sklearn import RANDOM_STATE, HasMethods, Interval, StrOptions, check_columns
 from ...engine.blocks import cut
+from ...engine.cluster import Partitions, on_cluster
 from ...engine.progress import Job
 from ...engine.streams import (
     Block,
@@ -33,6 +34,7 @@ from ..estimator import ALPHA, Machine, Values, adopt
 from ..report import FitReport
 from ..targets import Targets
 from .choice import choose_kernel
+from .cluster_source import source_on_cluster
 from .learnt import SAMPLE_ROWS, is_searchable, learnt_state
 from .pilot import AUTO, PILOT_ROWS, Pilot, has_feature_map
 from .plan import choose_method, refuse_what_does_not_fit
@@ -56,6 +58,9 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "verbose": [Interval(Integral, 0, None, closed="left"), "boolean"],
     "random_state": RANDOM_STATE,
 }
+#: Seconds that the last solve may take, however long the search was: a model of no iteration at all
+#: would be of no use.
+LEAST_SOLVE = 1.0
 #: What a long fit tells of, one after the other.
 STAGES = ("columns", "search", "solve")
 
@@ -176,28 +181,39 @@ class KernelMachine(Machine):
         X = stream
         start = time.perf_counter()
         targets = self._new_targets()
-        if is_stream(X):
+        name = _target_name(X, y)
+        source: Source
+        if on_cluster(X):
+            parts = Partitions.of(X, y, sample_weight)
+            featured = has_feature_map(self.kernel)
+            source = source_on_cluster(parts, targets, self, self._new_encoder(), featured)
+        elif is_stream(X):
             refuse_beside_stream(y=y, sample_weight=sample_weight)
-            source: Source = StreamOfBlocks(X, targets)
+            source = StreamOfBlocks(X, targets)
         else:
             source = RowsAtHand(X, y, sample_weight, targets, self._new_encoder())
         blocks: Iterable[Block] = source
         with Job(type(self).__name__, list(STAGES), verbose=int(self.verbose)) as job:
             if self._state is None:
-                blocks = self._prepare(source, targets, _target_name(X, y), job)
+                blocks = self._prepare(source, targets, name, job)
                 yield 0
             state = self._state
             assert state is not None
             with job.stage("solve") as stage:
-                encoded: Iterable[Block] = _Encoded(blocks, state.encoder)
-                if isinstance(blocks, Iterator):
+                encoded: Any = _Encoded(blocks, state.encoder)
+                if isinstance(blocks, Partitions):
+                    encoded = state.encoder.transform(blocks)
+                elif isinstance(blocks, Iterator):
                     # What can be read once stays so.
                     encoded = iter(encoded)
                 if state.method.name in ("exact", "landmarks"):
                     if self.time_limit is not None:
                         left = start + self.time_limit - time.perf_counter()
-                        state.machine.set_params(time_limit=max(left, 1e-3))
+                        state.machine.set_params(time_limit=max(left, LEAST_SOLVE))
                     state = _solved(state, encoded)
+                elif isinstance(encoded, Partitions):
+                    state.machine.fit_partitions(encoded, **state.options)
+                    yield len(encoded.blocks)
                 elif state.method.name == "features":
                     yield from state.machine.fit_in_steps(encoded, skip=skip, **state.options)
                 stage.note(f"alpha = {float(np.mean(state.machine.alpha_)):.3g}")
@@ -233,7 +249,7 @@ class KernelMachine(Machine):
             ridge, options = self._ridge(targets, selection=FOLDS)
             size = SAMPLE_ROWS[self.effort] if learns else PILOT_ROWS
             sample, linear = sample_and_linear_model(
-                first, columns, clone(ridge), options, size, learns, source.bring
+                first, columns, clone(ridge), options, targets, size, learns, source.bring
             )
             if learns:
                 labels = targets.encode(sample.y)
@@ -326,5 +342,8 @@ def _solved(state: AutoState, encoded: Iterable[Block]) -> AutoState:
 
 def _target_name(X: Any, y: Any) -> str | None:
     """Return the name of the target, where the data has one."""
+    if on_cluster(X):
+        # The name of a Dask array is that of its task.
+        return getattr(y, "name", None) if hasattr(y, "npartitions") and y.ndim == 1 else None
     name = getattr(X, "target", None) if is_stream(X) else getattr(y, "name", None)
     return ", ".join(name) if isinstance(name, list) else name

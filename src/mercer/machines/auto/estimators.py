@@ -45,8 +45,9 @@ class KernelRegressor(Regression, KernelMachine):
         How much is searched for tables of 2,000 to a million rows:
         kernels, metrics and encodings are compared on samples of up to 2,500, 9,000 or 16,000 rows.
     time_limit : float or None, default=None
-        Seconds after which the search of metrics stops, and iterations of the solver too; it does
-        not shorten fits of fewer than 2,000 rows, of a kernel that is given, or of features.
+        Seconds after which the search of metrics stops, and iterations of the solver too, which
+        have a second at least; it does not shorten fits of fewer than 2,000 rows, of a kernel that
+        is given, or of features.
     verbose : int, default=0
         ``1`` prints a line for each stage of a fit: columns, search, solve.
     random_state : int, RandomState, Generator or None, default=0
@@ -146,8 +147,9 @@ class KernelClassifier(Classification, KernelMachine):
         How much is searched for tables of 2,000 to a million rows:
         kernels, metrics and encodings are compared on samples of up to 2,500, 9,000 or 16,000 rows.
     time_limit : float or None, default=None
-        Seconds after which the search of metrics stops, and iterations of the solver too; it does
-        not shorten fits of fewer than 2,000 rows, of a kernel that is given, or of features.
+        Seconds after which the search of metrics stops, and iterations of the solver too, which
+        have a second at least; it does not shorten fits of fewer than 2,000 rows, of a kernel that
+        is given, or of features.
     verbose : int, default=0
         ``1`` prints a line for each stage of a fit: columns, search, solve.
     random_state : int, RandomState, Generator or None, default=0

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
+from ...engine.cluster import Partitions
 from ...engine.sample import RowSample
 from ...engine.streams import Block
 from ...features.approximation import approximation_error
@@ -20,6 +21,7 @@ from ...preprocessing import TableEncoder
 from ...preprocessing.columns import as_matrix
 from ...solvers.cost import FOLDS
 from ..targets import Targets
+from .on_cluster import columns_on_cluster, sample_on_cluster
 from .pilot import PILOT_ROWS, Columns, EncodedSample
 
 #: The widest encoded rows that a linear model is fitted to for comparison.
@@ -44,18 +46,23 @@ def learn_columns(blocks: Iterable[Block], encoder: Any, free: bool, targets: Ta
     targets : Targets
         Observe what is predicted.
     """
-    n_rows = 0
-    for block in blocks:
-        encoder.partial_fit(block.X)
-        targets.observe(block.y)
-        n_rows += block.X.shape[0]
+    if isinstance(blocks, Partitions):
+        columns = columns_on_cluster(blocks, encoder, free, targets)
+    else:
+        n_rows = 0
+        for block in blocks:
+            encoder.partial_fit(block.X)
+            targets.observe(block.y)
+            n_rows += block.X.shape[0]
+        columns = Columns(encoder, n_rows, free)
     width = len(encoder.get_feature_names_out())
     if width == int(getattr(encoder, "constant", None) is not None):
         raise ValueError(
-            f"All {encoder.n_features_in_} column(s) of X are constant (n_samples={n_rows}): "
-            "there is nothing to learn from; check that the right columns were passed."
+            f"All {encoder.n_features_in_} column(s) of X are constant "
+            f"(n_samples={columns.n_rows}): there is nothing to learn from; check that the right "
+            "columns were passed."
         )
-    return Columns(encoder, n_rows, free)
+    return columns
 
 
 @dataclass(frozen=True)
@@ -72,6 +79,7 @@ def sample_and_linear_model(
     columns: Columns,
     linear: Any,
     options: dict[str, Any],
+    targets: Targets,
     n_rows: int = PILOT_ROWS,
     searched: bool = False,
     bring: Callable[[np.ndarray], Any] = np.asarray,
@@ -88,6 +96,8 @@ def sample_and_linear_model(
         A ridge machine without features, not fitted yet.
     options : dict
         Further arguments of its fit.
+    targets : Targets
+        Check those of blocks on a cluster.
     n_rows : int
         Rows of the sample, at most.
     searched : bool, default=False
@@ -95,19 +105,25 @@ def sample_and_linear_model(
     bring : callable
         Gives rows of the sample where they are compared.
     """
-    sample, model = RowSample(n_rows), None
+    sample = RowSample(n_rows)
+    model: LinearModel | None = None
     views = columns.views(searched)
     encoder = plain = columns.encoder
     if len(encoder.get_feature_names_out()) <= LINEAR_WIDTH and columns.n_rows >= 2 * FOLDS:
         if isinstance(encoder, TableEncoder):
             # Soft clipping is not linear.
             plain = encoder.rescaled(limit=None)
-        for _ in linear.fit_in_steps(_sampled(blocks, plain, columns, sample, views), **options):
-            pass
-        model = LinearModel(linear, finished(plain), linear.expectation().score)
+        model = LinearModel(linear, finished(plain), 0.0)
+    if isinstance(blocks, Partitions):
+        sample = sample_on_cluster(blocks, _add_block, (columns, views, targets), n_rows)
+        if model is not None:
+            linear.fit_partitions(plain.transform(blocks), **options)
     else:
-        for _ in _sampled(blocks, plain, columns, sample, views):
+        rows = _sampled(blocks, plain, columns, sample, views)
+        for _ in rows if model is None else linear.fit_in_steps(rows, **options):
             pass
+    if model is not None:
+        model = replace(model, score=linear.expectation().score)
     return EncodedSample(columns, sample, views, bring), model
 
 
@@ -122,11 +138,34 @@ def _sampled(
     encoder = columns.encoder
     for X, y, w in blocks:
         encoded = encoder.transform(X)
-        raw = as_matrix(X) if columns.is_numeric else encoded
-        if len(views) > 1:
-            raw = np.hstack([view.transform(X) for view in views.values()])
-        sample.add(raw, y, np.ones(X.shape[0]) if w is None else w)
+        _add_rows(sample, X, y, w, columns, views, encoded)
         yield encoded if plain is encoder else plain.transform(X), y, w
+
+
+def _add_rows(
+    sample: RowSample,
+    X: Any,
+    y: Any,
+    w: Any,
+    columns: Columns,
+    views: dict[str, Any],
+    encoded: Any = None,
+) -> None:
+    """Add rows with their targets to a sample: raw ones, or in each of some encodings."""
+    if len(views) > 1:
+        raw = np.hstack([view.transform(X) for view in views.values()])
+    elif columns.is_numeric:
+        raw = as_matrix(X)
+    else:
+        raw = columns.encoder.transform(X) if encoded is None else encoded
+    sample.add(raw, y, np.ones(X.shape[0]) if w is None else w)
+
+
+def _add_block(shared: Any, block: Block, sample: RowSample) -> None:
+    """Add the rows of a block of a cluster to a sample."""
+    columns, views, targets = shared
+    checked = targets.check(block.y, block.X.shape[0])
+    _add_rows(sample, block.X, checked, block.weights, columns, views)
 
 
 def measured_features(kernel: Kernel, n_components: int, seed: int, rows: Any) -> tuple[Any, float]:

@@ -13,31 +13,29 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import TransformerMixin, clone
 
-from ..._array import as_floating, brought, joined_rows, moved
+from ..._array import as_floating, brought, joined_rows
 from ..._random import Stream, seed_of
 from ..._sklearn import RANDOM_STATE, Interval, StrOptions, check_rows, fit_context
+from ...engine.cluster import Partitions, answered, on_cluster
 from ...engine.progress import Job
 from ...engine.sample import RowSample
-from ...engine.streams import Block, as_weights, learning_rows, stream_names
+from ...engine.streams import Block, learning_rows, stream_names
 from ...engine.threads import allowed_threads
 from ...kernels import Kernel
 from ..estimator import ALPHA, adopt
 from ..report import shortened
 from ..targets import LabelTargets, Targets
 from .batches import fresh_blocks, landmark_rows, probed, repeated, sample_size
-from .choices import Choices, choose_alphas, choose_kernel, choose_solver
-from .data import Rows, Scales, Standardized, scales_of, size_of, where_computed, where_given
+from .choices import ENOUGH_ROWS, Choices, choose_alphas, choose_kernel, choose_solver
+from .cluster_rows import rows_of_cluster, rows_on_cluster
+from .data import Data, Scales, Standardized, scales_of, standardized_batches
 from .iterative_step import IterativeStep
 from .loop import Iterate, iterate, learnt_from_all
-from .report import NAMED, LearnerReport
+from .report import EXPECTED_BY, NAMED, LearnerReport
+from .rows import Rows, checked_block, known, where_computed, where_given
 from .state import LearnerState, LearntAttributes
 from .steps import ExactStep, Fit, FourierStep, NystromStep, Step
 from .weights import Rule, Weights
-
-#: How an error is measured, by solver.
-EXPECTED_BY = {"exact": "leave-one-out", "iterative": "held-out rows"}
-#: Rows from which on some can be held out.
-ENOUGH_ROWS = 50
 
 CONSTRAINTS: dict[str, list[Any]] = {
     "kernel": [Kernel, None],
@@ -124,7 +122,8 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         ----------
         X : array of shape (n_samples, n_features), a list of blocks, or a sampler
             Rows; or blocks ``(X, y)`` that can be read again; or, with ``fresh=True``,
-            a sampler.
+            a sampler. Dask arrays, data frames and delayed blocks are learnt where they are
+            with random features or landmarks, and brought together if they are few.
         y : array of shape (n_samples,) or (n_samples, n_targets)
             Targets, or labels; ``None`` where X brings them.
         sample_weight : array of shape (n_samples,), default=None
@@ -136,6 +135,8 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         """
         # Only a fit that succeeds replaces what was learnt before.
         fresh = clone(self)
+        if on_cluster(X):
+            X, y, sample_weight = rows_of_cluster(Partitions.of(X, y, sample_weight), self)
         before = self if self.warm_start and self._state is not None else None
         with Job(type(self).__name__, ["columns", "iterations"], verbose=int(self.verbose)) as job:
             fresh._learn(X, y, sample_weight, seed_of(self.random_state), before, job)
@@ -155,19 +156,24 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         source: Iterator[Rows] | None = None
 
         def check(block: Block, first: bool, streaming: bool) -> Rows:
-            return self._checked(block, targets, first, streaming)
+            return checked_block(block, self, targets, first, streaming)
 
         with job.stage("columns"):
-            if self.fresh:
-                seeds = stream.child("fresh")
-                source = fresh_blocks(
-                    X, y, sample_weight, check, self._steps(), self.batch_size, seeds
-                )
-                blocks = _known(next(source))
-            else:
-                blocks = repeated(X, y, sample_weight, check)
             sample = RowSample(sample_size(self.n_components), stream.child("landmarks"))
-            scales, n_rows, weight = scales_of(blocks(), self.standardize, sample)
+            whole: Data
+            if isinstance(X, Partitions):
+                targets, scales, whole = rows_on_cluster(X, self, targets, sample)
+            else:
+                if self.fresh:
+                    seeds = stream.child("fresh")
+                    source = fresh_blocks(
+                        X, y, sample_weight, check, self._steps(), self.batch_size, seeds
+                    )
+                    blocks = known(next(source))
+                else:
+                    blocks = repeated(X, y, sample_weight, check)
+                scales, n_rows, weight = scales_of(blocks(), self.standardize, sample)
+                whole = Standardized(blocks, scales, n_rows, weight)
         if self.fresh and not scales.n_varying:
             raise ValueError(
                 "The targets of the first fresh rows are all equal, so that their scale cannot be "
@@ -176,7 +182,6 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         weights = self._equal_weights(self.n_features_in_)
         if before is not None:
             weights = self._resumed(before, scales, names)
-        whole = Standardized(blocks, scales, n_rows, weight)
         if whole.n_rows < 2:
             raise ValueError(
                 f"At least two rows are needed, but n_samples={whole.n_rows} have weight."
@@ -184,7 +189,7 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         share, data, held = self._parts(whole, stream.child("aside"))
         fit, about = self._step_of(whole, scales, sample, stream.seed, weights.matrix)
         rule = Rule(self.mixing, self.safeguard, self.negative)
-        batches = repeat(data) if source is None else _batches(data, source, scales)
+        batches = repeat(data) if source is None else standardized_batches(data, source, scales)
 
         def update(weights: Any, result: Fit) -> Weights:
             return weights.updated(result.E, result.D, rule) if scales.n_varying else weights
@@ -259,9 +264,7 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         scales.keep_columns(before.scales)
         return before.weights
 
-    def _parts(
-        self, whole: Standardized, stream: Stream
-    ) -> tuple[float | None, Standardized, Standardized | None]:
+    def _parts(self, whole: Data, stream: Stream) -> tuple[float | None, Data, Data | None]:
         """Return the share that is held out, the rows to learn from, and the held-out rows."""
         share = self.validation_fraction
         if share == "auto":
@@ -284,7 +287,7 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         return share, data, held
 
     def _step_of(
-        self, data: Standardized, scales: Scales, sample: RowSample, seed: int, matrix: bool
+        self, data: Data, scales: Scales, sample: RowSample, seed: int, matrix: bool
     ) -> tuple[Step, Choices]:
         """Return what does a step, and what was chosen for it."""
         kernel, why = choose_kernel(self.kernel, scales, matrix)
@@ -320,17 +323,6 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         order = np.argsort(-shares, kind="stable")[:NAMED]
         return {f"x{k}" if names is None else str(names[k]): float(shares[k]) for k in order}
 
-    def _checked(self, block: Block, targets: Targets, first: bool, streaming: bool) -> Rows:
-        X = check_rows(block.X, owner=self, reset=first)
-        checked = targets.check(block.y, X.shape[0], beside=X)
-        if first:
-            targets.observe(checked)
-        encoded = targets.encode(checked, beside=X)
-        counts = as_weights(block.weights, X.shape[0])
-        weights = targets.weights(encoded, counts, whole=not streaming)
-        Y = as_floating(targets.expand(encoded), "float64")
-        return Rows(X, Y, None if weights is None else moved(weights), counts)
-
     def transform(self, X: Any) -> Any:
         """Return rows with the columns (or directions) weighted as they were learnt.
 
@@ -345,6 +337,8 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
             Standardised and reweighted: distances between them are those of the machine. In the
             library and on the device of ``X``.
         """
+        if on_cluster(X):
+            return answered(self, "transform", X)
         X = check_rows(X, owner=self)
         return where_given(X, joined_rows(list(self._reweighted(X))))
 
@@ -385,14 +379,3 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _known(block: Rows) -> Any:
-    return lambda: iter([block])
-
-
-def _batches(first: Standardized, source: Iterator[Rows], scales: Scales) -> Iterator[Standardized]:
-    """Yield the rows of every iteration."""
-    yield first
-    for block in source:
-        yield Standardized(_known(block), scales, *size_of([block]), check=True)

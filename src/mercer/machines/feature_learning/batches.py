@@ -14,7 +14,8 @@ from ...engine.streams import Block, from_stream, is_stream, refuse_beside_strea
 from ...features.nystrom.candidates import KernelOfRows
 from ...features.nystrom.choice import CHOICES
 from ...kernels import Kernel
-from .data import BlockSource, Rows, Scales
+from .data import Scales
+from .rows import BlockSource, Rows
 
 #: Rows on which features are compared with their kernel.
 PROBED = 500

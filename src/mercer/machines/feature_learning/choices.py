@@ -22,6 +22,8 @@ from .data import Scales
 ITERATIVE_ROWS = 20_000
 #: The same on an accelerator, and rows up to which it decomposes their kernel matrix.
 DEVICE_ITERATIVE_ROWS, DEVICE_EXACT_ROWS = 100_000, 10_000
+#: Rows from which on some can be held out.
+ENOUGH_ROWS = 50
 #: Candidates for the ridge parameter, for kernels that are 1 at distance 0. A larger one would
 #: smooth away the traces of columns that only interact, as long as nothing else is learnt.
 ALPHAS = np.logspace(-6, 0, 7)

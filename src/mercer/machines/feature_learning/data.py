@@ -2,74 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 
-from ..._array import (
-    as_floating,
-    beside,
-    floating_name,
-    is_numpy,
-    joined_rows,
-    like,
-    ones_for_rows,
-    to_numpy,
-)
+from ..._array import as_floating, joined_rows, like, namespace, ones_for_rows
 from ..._random import Stream
 from ..._registry import storable
-from ...engine.blocks import take
 from ...engine.moments import ColumnMoments
 from ...engine.sample import RowSample
-from ...engine.streams import LOOK_ENTRIES, device_rows, learning_rows, rows_at, rows_between
-from ...ops.products import dense
-from ..device_rows import learns_on_device, sent_blocks
-
-
-class Rows(NamedTuple):
-    """Rows with expanded targets, and their weights.
-
-    ``weights`` are those that the machine learns with, class weights included; ``counts`` are
-    the sample weights alone, by which it is scored. ``None`` means one each. As they are checked
-    the weights are on the host, which picks rows; as they are learnt all are beside ``X``.
-    """
-
-    X: Any
-    Y: Any
-    weights: Any = None
-    counts: Any = None
-
-    def pieces(self, size: int) -> Iterator[Rows]:
-        """Yield at most ``size`` rows at a time."""
-        for start in range(0, self.X.shape[0], size):
-            stop = min(start + size, self.X.shape[0])
-            yield Rows(
-                rows_between(self.X, start, stop),
-                rows_between(self.Y, start, stop),
-                None if self.weights is None else self.weights[start:stop],
-                None if self.counts is None else self.counts[start:stop],
-            )
-
-    def picked(self, chosen: np.ndarray) -> Rows:
-        """Return the rows of some places."""
-        return Rows(
-            rows_at(self.X, chosen),
-            rows_at(self.Y, chosen),
-            None if self.weights is None else self.weights[chosen],
-            None if self.counts is None else self.counts[chosen],
-        )
-
-    def with_weight(self) -> Rows:
-        """Return the rows whose weight is not 0."""
-        if self.weights is None or self.weights.all():
-            return self
-        return self.picked(np.flatnonzero(self.weights > 0))
-
-
-#: Called for a new iterator over blocks of checked rows.
-BlockSource = Callable[[], Iterator[Rows]]
+from .rows import BlockSource, Drawn, Rows, dense_rows, known, size_of, where_learnt
 
 
 @storable
@@ -107,6 +51,10 @@ class Scales:
         self.n_varying = int(np.sum(deviation > 0))
         self.target_scale = np.where(deviation > 0, deviation, 1.0)
 
+    def variance(self) -> float:
+        """Return the variance of all targets, once scaled."""
+        return float(max(self.n_varying, 1))
+
     def keep_columns(self, other: Scales) -> None:
         """Scale columns as others do."""
         for name in ("center", "scale", "deviation", "typical"):
@@ -123,6 +71,55 @@ class Scales:
     def original(self, predicted: Any) -> Any:
         """Return predictions in the unit of the targets."""
         return predicted * like(predicted, self.target_scale) + like(predicted, self.target_center)
+
+
+class Pass(Protocol):
+    """A pass over rows: blocks are added to sums, which merge with those of rows below."""
+
+    @property
+    def label(self) -> str:
+        """What it is called, in letters and hyphens."""
+        ...
+
+    @property
+    def width(self) -> int:
+        """Numbers that it makes of a row."""
+        ...
+
+    def begin(self, n_above: int) -> Any:
+        """Return sums of no rows, that stand below others; they have a method ``merge``."""
+        ...
+
+    def add(self, sums: Any, block: Rows) -> None:
+        """Add a block; nothing but the sums changes."""
+        ...
+
+
+class Data(Protocol):
+    """Standardised rows to learn from, wherever they are."""
+
+    n_rows: int
+    weight: float
+
+    def parts(self, share: float, stream: Stream) -> tuple[Data, Data]:
+        """Return most of the rows, and a share of them that is held out."""
+        ...
+
+    def variance(self) -> float:
+        """Return the variance of all targets, once standardised."""
+        ...
+
+    def total(self, work: Pass) -> Any:
+        """Return the sums of a pass over all rows."""
+        ...
+
+    def place(self) -> Any:
+        """Return a row where rows are learnt."""
+        ...
+
+    def whole(self) -> Rows:
+        """Return all rows as one block, in float64."""
+        ...
 
 
 class Standardized:
@@ -151,39 +148,36 @@ class Standardized:
     ) -> None:
         self._source, self._scales, self._check = source, scales, check
         self.n_rows, self.weight = n_rows, weight
+        self._place: Any = None
 
     def parts(self, share: float, stream: Stream) -> tuple[Standardized, Standardized]:
-        """Return most of the rows, and a share of them that is held out.
+        """Return most of the rows, and a share of them that is held out."""
 
-        Each row draws a number, in order: however they are cut into blocks, the same are held out.
-        """
+        def made(drawn: Drawn) -> Standardized:
+            size = size_of(drawn.of(self._source()))
+            return Standardized(lambda: drawn.of(self._source()), self._scales, *size)
 
-        def part(held_out: bool) -> Iterator[Rows]:
-            generator = stream.generator()
-            for block in self._source():
-                for piece in block.pieces(max(1, LOOK_ENTRIES // block.X.shape[1])):
-                    chosen = (generator.random(piece.Y.shape[0]) < share) == held_out
-                    if chosen.any():
-                        yield piece.picked(np.flatnonzero(chosen))
-
-        def made(held_out: bool) -> Standardized:
-            size = size_of(part(held_out))
-            return Standardized(lambda: part(held_out), self._scales, *size)
-
-        return made(False), made(True)
+        return made(Drawn(share, stream, False)), made(Drawn(share, stream, True))
 
     def variance(self) -> float:
         """Return the variance of all targets, once standardised."""
-        return float(max(self._scales.n_varying, 1))
+        return self._scales.variance()
 
     def blocks(self, width: int) -> Iterator[Rows]:
         """Yield blocks whose features, ``width`` numbers a row, are a handful."""
-        for block in _where_learnt(_dense(self._source(), width, self._check)):
-            yield block._replace(X=self._scales.rows(block.X), Y=self._scales.targets(block.Y))
+        return standardized(self._source(), self._scales, width, check=self._check)
+
+    def total(self, work: Pass) -> Any:
+        """Return the sums of a pass over all rows."""
+        return added(work, self.blocks(work.width))
 
     def place(self) -> Any:
         """Return a row where rows are learnt."""
-        return next(self.blocks(1)).X[:1, :]
+        if self._place is None:
+            row = next(self.blocks(1)).X[:1, :]
+            # A view would keep the whole block.
+            self._place = namespace(row).asarray(row, copy=True)
+        return self._place
 
     def whole(self) -> Rows:
         """Return all rows as one block, in float64."""
@@ -194,6 +188,36 @@ class Standardized:
         return Rows(X, Y, weights, _joined([part.counts for part in parts], parts))
 
 
+def standardized(
+    blocks: Iterable[Rows], scales: Scales, width: int, *, check: bool = False
+) -> Iterator[Rows]:
+    """Yield blocks of standardised rows where they are learnt, without rows of weight 0.
+
+    Parameters
+    ----------
+    blocks : iterable of Rows
+        Checked rows.
+    scales : Scales
+        How to standardise them.
+    width : int
+        Numbers that are made of a row, of which a block makes a handful.
+    check : bool, default=False
+        Whether the rows may not be finite.
+    """
+    for block in where_learnt(dense_rows(blocks, width, check)):
+        yield block._replace(X=scales.rows(block.X), Y=scales.targets(block.Y))
+
+
+def added(work: Pass, blocks: Iterable[Rows], n_above: int = 0) -> Any:
+    """Return the sums of a pass over some blocks, below so many rows; ``None`` of no blocks."""
+    sums = None
+    for block in blocks:
+        if sums is None:
+            sums = work.begin(n_above)
+        work.add(sums, block)
+    return sums
+
+
 def _joined(given: list[Any], parts: list[Rows]) -> Any:
     """Return weights of all parts, one each where a part has none; ``None`` if all have none."""
     if all(weights is None for weights in given):
@@ -202,37 +226,48 @@ def _joined(given: list[Any], parts: list[Rows]) -> Any:
     return joined_rows([ones_for_rows(part.X) if w is None else w for w, part in pairs])
 
 
-def _dense(blocks: Iterable[Rows], width: int, check: bool = True) -> Iterator[Rows]:
-    """Yield the rows that have weight, dense and floating, in blocks for ``width`` numbers each."""
-    for block in blocks:
-        numbers = width + block.X.shape[1]
-        # A device wants large blocks: what each of them costs does not depend on its size.
-        large = learns_on_device(block.X)
-        size = device_rows(numbers, 8, block.X) if large else learning_rows(numbers, 8)
-        for piece in block.pieces(size):
-            kept = piece.with_weight()
-            if kept.Y.shape[0]:
-                yield kept._replace(X=dense_block(kept.X, check=check))
+@dataclass
+class ColumnSums:
+    """Moments of columns and targets, and a sample of the rows that have weight.
 
-
-def _where_learnt(blocks: Iterator[Rows]) -> Iterator[Rows]:
-    """Yield blocks on the device where they are learnt, weights and all.
-
-    That is where their rows are, but for rows on the host if ``mercer.config`` names a device.
+    Attributes
+    ----------
+    sample : RowSample
+        Gets the rows.
+    columns, targets : ColumnMoments
+        Of the rows and of their targets.
+    n_rows : int
+        How many rows have weight.
     """
-    first = next(blocks, None)
-    if first is None:
-        return
-    blocks = chain([first], blocks)
-    if is_numpy(first.X):
-        yield from (Rows(*block) for block in sent_blocks(blocks, None))
-        return
-    for block in blocks:
-        weights, counts = (
-            None if given is None else beside(block.X, given)
-            for given in (block.weights, block.counts)
-        )
-        yield block._replace(weights=weights, counts=counts)
+
+    sample: RowSample
+    columns: ColumnMoments = field(default_factory=ColumnMoments)
+    targets: ColumnMoments = field(default_factory=ColumnMoments)
+    n_rows: int = 0
+
+    def add(self, blocks: Iterable[Rows]) -> None:
+        """Add checked rows."""
+        for kept in dense_rows(blocks, 0):
+            self.columns.add(as_floating(kept.X, "float64"), kept.weights)
+            self.targets.add(kept.Y, kept.weights)
+            self.sample.add(kept.X)
+            self.n_rows += kept.X.shape[0]
+
+    def merge(self, other: ColumnSums) -> None:
+        """Add rows that stand below."""
+        self.columns.merge(other.columns)
+        self.targets.merge(other.targets)
+        self.sample.merge(other.sample)
+        self.n_rows += other.n_rows
+
+    def scales(self, standardize: bool) -> tuple[Scales, int, float]:
+        """Return the scales, how many rows have weight, and their weight."""
+        if not self.n_rows:
+            raise ValueError(
+                "sample_weight is zero for every row; at least one weight must be positive."
+            )
+        scales = Scales(self.columns, self.targets, standardize)
+        return scales, self.n_rows, float(np.max(self.columns.weight))
 
 
 def scales_of(
@@ -254,56 +289,23 @@ def scales_of(
     >>> scales_of([Rows(np.eye(2), np.ones((2, 1)))], True, RowSample(1))[1]
     2
     """
-    columns, targets, n_rows = ColumnMoments(), ColumnMoments(), 0
-    for kept in _dense(blocks, 0):
-        columns.add(as_floating(kept.X, "float64"), kept.weights)
-        targets.add(kept.Y, kept.weights)
-        sample.add(kept.X)
-        n_rows += kept.X.shape[0]
-    if not n_rows:
-        raise ValueError(
-            "sample_weight is zero for every row; at least one weight must be positive."
-        )
-    return Scales(columns, targets, standardize), n_rows, float(np.max(columns.weight))
+    sums = ColumnSums(sample)
+    sums.add(blocks)
+    return sums.scales(standardize)
 
 
-def size_of(blocks: Iterable[Rows]) -> tuple[int, float]:
-    """Return how many rows of blocks have weight, and their weight.
+def standardized_batches(first: Data, source: Iterator[Rows], scales: Scales) -> Iterator[Data]:
+    """Yield the rows of every iteration, the first of which are standardised already.
 
-    Examples
-    --------
-    >>> size_of([Rows(np.eye(2), np.ones((2, 1))), Rows(np.eye(2), np.ones((2, 1)), np.eye(2)[0])])
-    (3, 3.0)
+    Parameters
+    ----------
+    first : Data
+        The rows of the first iteration.
+    source : iterator of Rows
+        Those of the others.
+    scales : Scales
+        How to standardise them.
     """
-    n_rows, weight = 0, 0.0
-    for block in blocks:
-        own = block.weights
-        n_rows += block.Y.shape[0] if own is None else int((own > 0).sum())
-        weight += block.Y.shape[0] if own is None else float(own.sum())
-    return n_rows, weight
-
-
-def where_computed(X: Any, size: int) -> Iterator[Any]:
-    """Yield rows to predict for, dense and floating, in blocks where they are computed."""
-    pieces = Rows(X, np.empty((X.shape[0], 0))).pieces(size)
-    dense_pieces = (piece._replace(X=dense_block(piece.X)) for piece in pieces)
-    for block in _where_learnt(dense_pieces):
-        yield block.X
-
-
-def where_given(X: Any, found: Any) -> Any:
-    """Return what was computed for rows: on the host if that is where they are."""
-    return to_numpy(found) if is_numpy(X) else found
-
-
-def dense_block(X: Any, *, check: bool = True) -> Any:
-    """Return a block of rows as a dense array of floats, where it is.
-
-    With ``check=False`` the rows are known to be finite: they were read before.
-
-    Examples
-    --------
-    >>> dense_block(np.asarray([[1]], dtype="int8"))
-    array([[1.]], dtype=float32)
-    """
-    return dense(take(X, 0, X.shape[0], floating_name(X), check=check))
+    yield first
+    for block in source:
+        yield Standardized(known(block), scales, *size_of([block]), check=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from typing import Any, Protocol, Self
 
@@ -35,12 +36,22 @@ class Function(Protocol):
         """Return the function with all that it has learnt on the host, as models are kept."""
         ...
 
+    def without_sums(self) -> Self:
+        """Return a function that predicts, and has nothing that only variances need."""
+        ...
+
 
 class _Posterior:
     """Variances of predictions from sums of features, which a compact model leaves out."""
 
     _totals: Moments | None
     _solution: Solution
+
+    def without_sums(self) -> Self:
+        """Return a function that predicts the same, without the sums that variances need."""
+        found = copy.copy(self)
+        found._totals = None
+        return found
 
     def _variances(self, Z: Any) -> Any:
         if self._totals is None:
@@ -113,6 +124,10 @@ class KernelFunctions:
     def on_host(self) -> Self:
         """Return the function with rows and coefficients on the host."""
         self._rows, self._solution = to_numpy(self._rows), _on_host(self._solution)
+        return self
+
+    def without_sums(self) -> Self:
+        """Return the function: it has no sums."""
         return self
 
 

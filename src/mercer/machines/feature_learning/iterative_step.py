@@ -13,7 +13,7 @@ from ...solvers import Problem
 from ...solvers.iterative import solve_kernel_rows
 from ...solvers.row_systems import IterativeOptions
 from ..calibration import HeldOut
-from .data import Standardized
+from .data import Data
 from .functions import KernelFunctions
 from .steps import Fit
 from .weights import Weights
@@ -47,7 +47,7 @@ class IterativeStep:
         """Return nothing: the kernel is exact."""
         return None
 
-    def run(self, data: Standardized, weights: Weights, last: float | None = None) -> Fit:
+    def run(self, data: Data, weights: Weights, last: float | None = None) -> Fit:
         """Return the fit of the rows of ``data`` with weights of the columns."""
         X, Y, own, counts = data.whole()
         rows = weights.reweighted(X)

@@ -6,11 +6,11 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from ..._array import as_floating, namespace
 from ...engine.progress import Progress
 from ..calibration import PredictedSample
-from .data import Standardized
+from .data import Data
 from .functions import Function
+from .passes import ErrorPass, Errors
 from .steps import Fit, Step
 from .weights import Weights
 
@@ -35,8 +35,8 @@ class Iterate(NamedTuple):
 def iterate(
     fit: Step,
     weights: Weights,
-    batches: Iterator[Standardized],
-    held: Standardized | None,
+    batches: Iterator[Data],
+    held: Data | None,
     update: Callable[[Weights, Fit], Weights],
     n_steps: int,
     patience: int | None,
@@ -49,9 +49,9 @@ def iterate(
         What does a step.
     weights : Weights
         The first weights.
-    batches : iterator of Standardized
+    batches : iterator of Data
         The rows of every step.
-    held : Standardized or None
+    held : Data or None
         Held-out rows, whose errors then count instead of leave-one-out errors.
     update : callable
         Gives new weights for weights and a fit.
@@ -90,9 +90,7 @@ def iterate(
     return best, history
 
 
-def validated(
-    function: Function, weights: Weights, data: Standardized
-) -> tuple[float, PredictedSample]:
+def validated(function: Function, weights: Weights, data: Data) -> tuple[float, PredictedSample]:
     """Return the error on held-out rows, over the variance of the targets, and a sample of them.
 
     Parameters
@@ -101,28 +99,21 @@ def validated(
         Gives predictions for reweighted rows.
     weights : Weights
         The weights.
-    data : Standardized
+    data : Data
         The held-out rows.
     """
-    sample, squares = PredictedSample(), 0.0
-    for X, Y, own, counts in data.blocks(1):
-        rows = as_floating(weights.reweighted(X), "float64")
-        predicted = function(rows)
-        sample.add(rows, predicted, Y, own, counts)
-        errors = (Y - predicted) ** 2
-        weighted = errors if own is None else own[:, None] * errors
-        squares += float(namespace(weighted).sum(weighted))
-    return squares / data.weight / data.variance(), sample
+    found: Errors = data.total(ErrorPass(function.without_sums(), weights))
+    return found.squares / data.weight / data.variance(), found.sample
 
 
-def learnt_from_all(fit: Step, whole: Standardized, best: Iterate) -> Iterate:
+def learnt_from_all(fit: Step, whole: Data, best: Iterate) -> Iterate:
     """Return the best iteration with a function of all rows, the held-out ones included.
 
     Parameters
     ----------
     fit : Step
         What does a step.
-    whole : Standardized
+    whole : Data
         All rows.
     best : Iterate
         The iteration that the held-out rows have chosen.

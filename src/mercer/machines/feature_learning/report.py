@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from ..._registry import storable
 from ..report import Report, three_digits
 
+#: How an error is measured, by solver.
+EXPECTED_BY = {"exact": "leave-one-out", "iterative": "held-out rows"}
 #: Columns to name.
 NAMED = 5
 SOLVERS = {

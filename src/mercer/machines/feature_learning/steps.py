@@ -18,9 +18,6 @@ from ..._array import (
     as_floating,
     beside,
     brought,
-    dtype_name,
-    is_numpy,
-    namespace,
     to_numpy,
 )
 from ...features.approximation import compared
@@ -30,13 +27,20 @@ from ...kernels import Kernel
 from ...kernels.derivatives import (
     derivative_norm,
     gradient_and_norm,
-    mean_squared_gradients,
 )
-from ...ops.products import product_beside_scipy
-from ...solvers import Moments, Problem, Solution, accumulator_for, solve_kernel, solve_ridge
-from ..calibration import HeldOut, PredictedSample
-from .data import Standardized
+from ...solvers import Moments, Problem, Solution, solve_kernel, solve_ridge
+from ..calibration import HeldOut
+from .data import Data
 from .functions import FourierFunctions, Function, KernelFunctions, LandmarkFunctions
+from .passes import (
+    FeaturePass,
+    FeatureSums,
+    FourierGradients,
+    GradientSums,
+    LandmarkFeatures,
+    LandmarkGradients,
+    Predictor,
+)
 from .weights import Weights
 
 
@@ -59,7 +63,7 @@ class Step(Protocol):
 
     n_components: int | None
 
-    def run(self, data: Standardized, weights: Weights, last: float | None = None) -> Fit:
+    def run(self, data: Data, weights: Weights, last: float | None = None) -> Fit:
         """Return the fit of the rows of ``data`` with weights of the columns.
 
         Of the candidates for alpha only the ``last`` choice and its neighbours may be tried.
@@ -91,7 +95,7 @@ class ExactStep:
         """Return nothing: the kernel is exact."""
         return None
 
-    def run(self, data: Standardized, weights: Weights, last: float | None = None) -> Fit:
+    def run(self, data: Data, weights: Weights, last: float | None = None) -> Fit:
         """Return the fit of the rows of ``data`` with weights of the columns."""
         X, given, own, counts = data.whole()
         rows = weights.reweighted(X)
@@ -143,41 +147,30 @@ class _TwoPasses:
 
     def _solved(
         self,
-        data: Standardized,
+        data: Data,
         weights: Weights,
         features: Callable[[Any], Any],
         size: int,
     ) -> tuple[Solution, Moments]:
         """Return the ridge solution of features of reweighted rows, and their sums."""
-        statistics: Any = None
-        for X, Y, own, _ in data.blocks(size):
-            Z = features(weights.reweighted(X))
-            if statistics is None:
-                statistics = accumulator_for(Z, Z.shape[1], Y.shape[1])
-            statistics.add(Z, Y, own)
-        assert statistics is not None
-        solution = solve_ridge(statistics, self._problem)
-        if not solution.trusted and dtype_name(Z) == "float32":
+        sums: FeatureSums = data.total(FeaturePass(features, weights, size))
+        solution = solve_ridge(sums.statistics, self._problem)
+        if not solution.trusted and sums.single:
             warnings.warn(
                 f"alpha={float(solution.alpha[0]):.3g} is below the rounding error of float32 "
                 "features: derivatives are unreliable; use a larger alpha, or float64 rows.",
                 UserWarning,
                 stacklevel=8,
             )
-        return solution, statistics.total()
+        return solution, sums.statistics.total()
 
     @staticmethod
-    def _error(solution: Solution, data: Standardized) -> float:
+    def _error(solution: Solution, data: Data) -> float:
         """Return the error that generalised cross-validation expects, over the variance."""
         # The constant is a degree of freedom as well, and a row is one row whatever its weight.
         share = (solution.degrees_of_freedom + 1) / data.n_rows
         left = np.maximum(1 - share, 1e-9)
         return float(np.sum(solution.residual / left**2)) / data.variance()
-
-    @staticmethod
-    def _dual(Y: Any, predicted: Any, own: Any, alpha: float) -> Any:
-        beta = (Y - predicted) / alpha
-        return beta if own is None else beta * own[:, None]
 
 
 class FourierStep(_TwoPasses):
@@ -208,40 +201,17 @@ class FourierStep(_TwoPasses):
         rows = weights.reweighted(X)
         return compared(self._features.transform(rows), self._kernel(rows)).relative
 
-    def run(self, data: Standardized, weights: Weights, last: float | None = None) -> Fit:
+    def run(self, data: Data, weights: Weights, last: float | None = None) -> Fit:
         """Return the fit of the rows of ``data`` with weights of the columns."""
-        size = self._size
-        solution, totals = self._solved(data, weights, self._features.transform, size)
-        alpha, theta = float(solution.alpha[0]), solution.coef
-        half = size // 2
-        frequencies = self._frequencies
-        sample = PredictedSample()
-        E: Any = 0.0
-        moved: Any = 0.0
-        for X, Y, own, counts in data.blocks(size):
-            rows = weights.reweighted(X)
-            Z = self._features.transform(rows)
-            # The coefficients in the precision of the features, and in that of the sums.
-            rounded, exact = brought(Z, theta), brought(Y, theta)
-            cosines, sines = exact[:half, :], exact[half:, :]
-            C, S = Z[:, :half], Z[:, half:]
-            predicted = _double(product_beside_scipy(Z, rounded))
-            predicted = predicted + brought(predicted, solution.intercept)
-            sample.add(rows, predicted, Y, own, counts)
-            beta = as_floating(self._dual(Y, predicted, own, alpha), dtype_name(Z))
-            for k in range(theta.shape[1]):
-                slope = C * rounded[half:, k] - S * rounded[:half, k]
-                gradients = product_beside_scipy(slope, brought(Z, frequencies))
-                E = E + to_numpy(_squares(gradients, own, weights.matrix))
-                pulled = _double(product_beside_scipy(Z, beta[:, k : k + 1] * rows, transpose=True))
-                moved = moved + (
-                    pulled[half:, :] * cosines[:, k : k + 1]
-                    - pulled[:half, :] * sines[:, k : k + 1]
-                )
-        total = to_numpy(moved)
-        D = -frequencies.T @ total if weights.matrix else -np.sum(frequencies * total, axis=0)
-        function = FourierFunctions(self._features, solution, totals)
-        held_out = partial(sample.held_out, function.leverages)
+        features, frequencies = self._features, self._frequencies
+        solution, totals = self._solved(data, weights, features.transform, self._size)
+        alpha = float(solution.alpha[0])
+        known = Predictor(solution.coef, solution.intercept, alpha)
+        found: GradientSums = data.total(FourierGradients(features, frequencies, weights, known))
+        E, moved = found.E, found.D
+        D = -frequencies.T @ moved if weights.matrix else -np.sum(frequencies * moved, axis=0)
+        function = FourierFunctions(features, solution, totals)
+        held_out = partial(found.sample.held_out, function.leverages)
         error = self._error(solution, data)
         return Fit(function, error, alpha, E / data.weight, D / data.weight, held_out)
 
@@ -270,58 +240,23 @@ class NystromStep(_TwoPasses):
         Z = LandmarkRoot(self._kernel(places)).features(self._kernel(rows, places))
         return compared(Z, self._kernel(rows)).relative
 
-    def run(self, data: Standardized, weights: Weights, last: float | None = None) -> Fit:
+    def run(self, data: Data, weights: Weights, last: float | None = None) -> Fit:
         """Return the fit of the rows of ``data`` with weights of the columns."""
-        kernel, size, matrix = self._kernel, len(self._landmarks), weights.matrix
+        kernel, matrix = self._kernel, weights.matrix
         landmarks = weights.reweighted(self._landmarks)
-        root: LandmarkRoot | None = None
-
-        def features(rows: Any) -> Any:
-            nonlocal root
-            places = brought(rows, landmarks)
-            if root is None:
-                # Pivots are the host's business: no device chooses them well.
-                root = LandmarkRoot(to_numpy(kernel(places)))
-            return root.features(kernel(rows, places))
-
-        solution, totals = self._solved(data, weights, features, size)
-        assert root is not None
-        alpha, found = float(solution.alpha[0]), root.coefficients(to_numpy(solution.coef))
-        E: Any = 0.0
-        D: Any = 0.0
-        sample = PredictedSample()
-        for number, (X, Y, own, counts) in enumerate(data.blocks(size)):
-            rows = weights.reweighted(X)
-            places, coef = brought(rows, landmarks), brought(Y, found)
-            if not number:
-                D = D - to_numpy(derivative_norm(kernel, places, None, coef, coef, matrix))
-            predicted = kernel.matvec(rows, coef, places)
-            predicted = predicted + brought(predicted, solution.intercept)
-            sample.add(rows, predicted, Y, own, counts)
-            beta = self._dual(Y, predicted, own, alpha)
-            weight = rows.shape[0] if own is None else float(to_numpy(own).sum())
-            E = E + weight * to_numpy(
-                mean_squared_gradients(kernel, rows, places, coef, sample_weight=own, matrix=matrix)
-            )
-            D = D + 2 * to_numpy(derivative_norm(kernel, rows, places, beta, coef, matrix=matrix))
-        places, coef = landmarks, found
-        function = LandmarkFunctions(kernel, places, coef, solution, totals)
-        held_out = partial(sample.held_out, function.leverages)
+        row = data.place()
+        places = brought(row, landmarks)
+        # Pivots are the host's business: no device chooses them well.
+        root = LandmarkRoot(to_numpy(kernel(places)))
+        features = LandmarkFeatures(kernel, landmarks, root)
+        solution, totals = self._solved(data, weights, features, len(landmarks))
+        alpha, coef = float(solution.alpha[0]), root.coefficients(to_numpy(solution.coef))
+        known = Predictor(coef, solution.intercept, alpha)
+        found: GradientSums = data.total(LandmarkGradients(kernel, landmarks, weights, known))
+        theirs = brought(as_floating(row, "float64"), coef)
+        E = found.E
+        D = found.D - to_numpy(derivative_norm(kernel, places, None, theirs, theirs, matrix))
+        function = LandmarkFunctions(kernel, landmarks, coef, solution, totals)
+        held_out = partial(found.sample.held_out, function.leverages)
         error = self._error(solution, data)
         return Fit(function, error, alpha, E / data.weight, D / data.weight, held_out)
-
-
-def _squares(gradients: Any, own: Any, matrix: bool) -> Any:
-    """Return sums of squares, or of outer products, of gradients."""
-    xp = namespace(gradients)
-    if own is not None:
-        gradients = gradients * as_floating(xp.sqrt(own)[:, None], dtype_name(gradients))
-    if matrix:
-        return _double(product_beside_scipy(gradients, gradients, transpose=True))
-    if is_numpy(gradients):
-        return _double(np.einsum("ij,ij->j", gradients, gradients))
-    return _double(xp.sum(gradients * gradients, axis=0))
-
-
-def _double(values: Any) -> Any:
-    return as_floating(values, "float64")

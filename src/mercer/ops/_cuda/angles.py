@@ -21,7 +21,7 @@ _SMALLEST: tl.constexpr = tl.constexpr(1e-300)
 
 
 @triton.jit
-def _arcsine_ratio(w, WIDE: tl.constexpr):
+def arcsine_ratio(w, WIDE: tl.constexpr):
     """Return arcsin(√w)/√w for w in [0, 1/2], by the polynomials of the compiled loops."""
     if WIDE:
         value = w * 1.4326072705765098 - 6.008042872156452
@@ -86,7 +86,7 @@ def _relu_layers(
     if not WIDE:
         w = w.to(tl.float32)
     u, v = tl.where(obtuse, 1.0 - w, w), tl.where(obtuse, w, 1.0 - w)
-    acute = 2.0 * tl.sqrt(w) * _arcsine_ratio(w, WIDE)
+    acute = 2.0 * tl.sqrt(w) * arcsine_ratio(w, WIDE)
     theta = tl.where(obtuse, _PI - acute, acute)
     share = acute * (1.0 / _PI)
     d = tl.where(obtuse, share, 1.0 - share)
@@ -94,7 +94,7 @@ def _relu_layers(
     tangent = (v - u) * d + (1.0 - delta)
     for _ in tl.static_range(DEPTH - 1):
         w = 0.5 * tl.maximum(delta, 0.0)
-        theta = 2.0 * tl.sqrt(w) * _arcsine_ratio(w, WIDE)
+        theta = 2.0 * tl.sqrt(w) * arcsine_ratio(w, WIDE)
         d = 1.0 - theta * (1.0 / _PI)
         root = 2.0 * tl.sqrt(w * (1.0 - w))
         delta = 2.0 * w - (root - theta * (1.0 - 2.0 * w)) * (1.0 / _PI)

@@ -31,10 +31,13 @@ class RowPairs(NamedTuple):
         The rows of even numbers as real parts, and those of odd numbers as imaginary parts.
     n_rows : int
         How many rows there are.
+    signed : bool
+        Whether columns have been given the signs of the next sketch already.
     """
 
     values: torch.Tensor
     n_rows: int
+    signed: bool = False
 
 
 class Gathered(NamedTuple):
@@ -197,8 +200,8 @@ def convolved_pairs(pairs: RowPairs, other: RowPairs | torch.Tensor) -> RowPairs
 
 @triton.jit
 def _added(
-    T, weights, out, size, n_rows, out_step, ADD: tl.constexpr, WEIGH: tl.constexpr,
-    BLOCK: tl.constexpr,
+    T, weights, signs, out, size, n_rows, out_step, ADD: tl.constexpr, WEIGH: tl.constexpr,
+    SIGN: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     pair = tl.program_id(0).to(tl.int64)
     column = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
@@ -206,6 +209,10 @@ def _added(
     there = inside & (2 * pair + 1 < n_rows)
     at = T + (pair * size + column) * 2
     real, imaginary = tl.load(at, mask=inside), tl.load(at + 1, mask=inside)
+    if SIGN:
+        sign = tl.load(signs + column, mask=inside)
+        tl.store(at, sign * real, mask=inside)
+        tl.store(at + 1, sign * imaginary, mask=inside)
     if WEIGH:
         weight = tl.load(weights + column, mask=inside)
         real, imaginary = real * weight, imaginary * weight
@@ -222,17 +229,23 @@ def add_pairs(
     pairs: RowPairs,
     weights: torch.Tensor | None = None,
     total: torch.Tensor | None = None,
+    signs: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Return the rows of pairs, times weights of columns, added to ``total`` in place if given."""
+    """Return the rows of pairs, times weights of columns, added to ``total`` in place if given.
+
+    The columns of the pairs themselves are then multiplied by signs, if these are given.
+    """
     size = pairs.values.shape[1]
     values = torch.view_as_real(pairs.values)
     out = total
     if out is None:
         out = torch.empty((pairs.n_rows, size), dtype=values.dtype, device=values.device)
     _added[(values.shape[0], triton.cdiv(size, BLOCK))](
-        *(values, out if weights is None else weights, out, size, pairs.n_rows, out.stride(0)),
+        *(values, out if weights is None else weights, out if signs is None else signs),
+        *(out, size, pairs.n_rows, out.stride(0)),
         ADD=total is not None,
         WEIGH=weights is not None,
+        SIGN=signs is not None,
         BLOCK=BLOCK,
     )
     return out

@@ -51,12 +51,12 @@ _ARCSINE_64 = (
 )
 
 
-def _arcsine_ratio(w):
+def arcsine_ratio(w):
     """Return arcsin(√w)/√w for w in [0, 1/2]: the polynomial of the argument's dtype."""
 
 
-@overload(_arcsine_ratio, inline="always")
-def _overload_arcsine_ratio(w):
+@overload(arcsine_ratio, inline="always")
+def _overload_arcsine(w):
     if w == numba.float32:
 
         def single(w):
@@ -113,7 +113,7 @@ def _first_layer(code, u_next, step, relu, tangent):
         w = real(-s if obtuse else s)
         u = one - w if obtuse else w
         v = w if obtuse else one - w
-        acute = two * math.sqrt(w) * _arcsine_ratio(w)
+        acute = two * math.sqrt(w) * arcsine_ratio(w)
         theta = pi - acute if obtuse else acute
         d = acute * inverse_pi if obtuse else one - acute * inverse_pi
         delta = two * u - (two * math.sqrt(u * v) - theta * (v - u)) * inverse_pi
@@ -131,7 +131,7 @@ def _next_layer(u, step, relu, tangent):
     for j in range(u.shape[0]):
         w = u[j]
         w = w if w > zero else zero
-        theta = two * math.sqrt(w) * _arcsine_ratio(w)
+        theta = two * math.sqrt(w) * arcsine_ratio(w)
         d = one - theta * inverse_pi
         delta = two * w - (two * math.sqrt(w * (one - w)) - theta * (one - two * w)) * inverse_pi
         step[j] = d

@@ -264,9 +264,9 @@ def code_span(values, start, count, lower, upper, kind, out, row, column):
 @compiled
 def pack_word(values, start, count, lower, upper, kind, planes, row, column):
     """Write the bits of at most 64 values to the words of a row that begin at a column."""
-    above, below = _bits_above(values, start, upper, column, count), np.uint64(0)
+    above, below = bits_above(values, start, upper, column, count), np.uint64(0)
     if kind != SIGN:
-        below = _bits_above(lower, column, values, start, count)
+        below = bits_above(lower, column, values, start, count)
     word = column // PANEL
     if kind == ODD:
         planes[0, row, word] = above
@@ -276,7 +276,7 @@ def pack_word(values, start, count, lower, upper, kind, planes, row, column):
 
 
 @compiled
-def _bits_above(values, start, bounds, column, count):
+def bits_above(values, start, bounds, column, count):
     """Return a word with a bit for each of at most 64 values that is above its bound."""
     if count == PANEL:
         return _word_above(values, start, bounds, column)
