@@ -155,6 +155,7 @@ def test_wrong_arguments_are_refused_with_the_way_out():
         (((5, 3), 7), "a kernel or its name, got 7"),
         (((5, 3), RandomFourier(), 0), "positive integer"),
         (((5, 3), KernelRidge(), 10), "leave it out"),
+        (((5, 3), RandomFourier(n_components="auto")), "found while the machine learns"),
         ((stream,), "does not know how many rows"),
     ):
         with pytest.raises((ValueError, TypeError), match=message):

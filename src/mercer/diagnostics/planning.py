@@ -17,6 +17,7 @@ from ..engine.config import matrix_memory
 from ..engine.sample import ENTRIES
 from ..engine.streams import is_stream, rows_between
 from ..features.for_kernel import features_for
+from ..features.growth import is_automatic
 from ..kernels import Gaussian, Kernel
 from ..machines import FeatureRidge, FeatureRidgeClassifier, KernelRegressor
 from ..machines.auto.base import KernelMachine
@@ -204,6 +205,11 @@ def planned_by(machine: Any, shape: Shape, rows: np.ndarray) -> Planned:
 
 @planned_by.register
 def _(machine: RidgeMachine, shape: Shape, rows: np.ndarray) -> Planned:
+    if is_automatic(machine.features):
+        raise ValueError(
+            "n_components='auto' is found while the machine learns, within the memory budget; give "
+            "n_components= to plan for a number."
+        )
     folds = int(machine.selection) if isinstance(machine.selection, Integral) else 0
     cost = map_cost(machine.features, rows, shape)
     own = Shape(shape.n_rows, shape.n_columns, shape.n_targets, cost.features_itemsize)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from sklearn.base import clone
 
 from ..engine.config import matrix_memory
 from ..features.growth import FIRST, GrowthPath, Parts, made_of, new_part
-from ..solvers import RidgeStatistics
-from ..solvers.cost import solve_memory
+from ..solvers import Problem, RidgeStatistics
+from ..solvers.cost import LARGE, solve_memory
 from ..solvers.extension import Extension
 from .feature_rows import FeatureRows
 from .ridge_state import RidgeState
@@ -58,7 +59,8 @@ def grown_state(
     state = empty(_rows(features, kernel, seed, maps))
     for block in blocks(state):
         state.add(*block)
-    sizes, scores = [state.rows.width], [_score(state, blocks)]
+    problem = state.problem
+    sizes, scores = [state.rows.width], [_score(state, problem, blocks)]
     while True:
         total = sizes[-1]
         if 2 * total * ROWS_EACH > n_rows:
@@ -74,7 +76,10 @@ def grown_state(
         rows = _rows(features, kernel, seed, maps)
         state = widened(state, rows, blocks(empty(rows)))
         sizes.append(state.rows.width)
-        scores.append(_score(state, blocks))
+        scores.append(_score(state, problem, blocks))
+    if state.problem.briefly:
+        # Once more, with all candidates for alpha.
+        scores[-1] = _solved(state, problem, blocks)
     state.growth = GrowthPath(tuple(sizes), tuple(scores), "held-out R2", stopped)
     return state
 
@@ -108,14 +113,22 @@ def widened(state: RidgeState, rows: FeatureRows, blocks: Iterable[Any]) -> Ridg
     return other
 
 
-def _score(state: RidgeState, blocks: Passes) -> float:
+def _score(state: RidgeState, problem: Problem, blocks: Passes) -> float:
+    """Return the held-out score of a state that may not be the last one."""
+    if state.rows.width < LARGE:
+        # A reduction for all candidates, and for each fold, takes longer than all sums.
+        problem = replace(problem, briefly=True)
+    return _solved(state, problem, blocks)
+
+
+def _solved(state: RidgeState, problem: Problem, blocks: Passes) -> float:
     """Return the held-out score of a state that has seen all rows, solved here."""
 
     def again() -> Iterator[Any]:
         for block in blocks(state):
             yield state.features_again(*block)
 
-    state.solve(again)
+    state.solve(again, problem)
     return 1 - state.expected_error()
 
 

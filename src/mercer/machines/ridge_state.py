@@ -179,8 +179,14 @@ class RidgeState:
         self._solution, self._scale, self._posteriors, self._large = None, None, {}, None
 
     @allowed_threads()
-    def solve(self, again: Blocks | None = None) -> Solution:
-        """Return the solution, made once; ``again()`` yields the training rows once more."""
+    def solve(self, again: Blocks | None = None, problem: Problem | None = None) -> Solution:
+        """Return the solution, made once; ``again()`` yields the training rows once more.
+
+        With a ``problem`` that is asked of the solver from now on.
+        """
+        if problem is not None and problem is not self.problem:
+            self._forget()
+            self.problem = problem
         if self._solution is None:
             if self.gathered is None or self.gathered.weight <= 0:
                 raise ValueError(

@@ -71,7 +71,8 @@ def bracketed(statistics: RidgeStatistics, totals: Moments, problem: Problem) ->
         What is asked.
     """
     many = problem.alpha is None or np.unique(problem.alpha).size > 1
-    if totals.n_features < LARGE or problem.per_target or not many:
+    few = totals.n_features < LARGE and not problem.briefly
+    if few or problem.per_target or not many:
         return None
     # Two folds at least, or there is nothing to learn from; the other way says so.
     if statistics.n_folds and sum(fold.weight > 0 for fold in statistics.folds) < 2:

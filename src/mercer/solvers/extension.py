@@ -43,6 +43,8 @@ class Extension:
         self._old, self._scale = old, scale
         self._new = RidgeStatistics(n_new, old.folds[0].n_targets, old.n_folds)
         self._between = [np.zeros((old.n_features, n_new), order="F") for _ in old.folds]
+        self._moved = [np.zeros(old.n_features) for _ in old.folds]
+        self._sums = [np.zeros(n_new) for _ in old.folds]
 
     def add(self, Z: np.ndarray, Y: np.ndarray, weights: np.ndarray | None = None) -> None:
         """Add a block of all features: the rows, in the order and with the weights of before."""
@@ -75,11 +77,11 @@ class Extension:
         for start in range(0, second.shape[1], PANEL):
             stop = start + PANEL
             own = np.ascontiguousarray(second[:, start:stop])
-            total[:, start:stop] += product_beside_scipy(first, own, transpose=True)
-        # What rounding the references has moved.
-        shift = reference.astype(float) - self._scale * old.z_reference
-        if shift.any():
-            total += shift[:, None] * second.sum(axis=0, dtype=float)[None, :]
+            # By columns, as the sums are: adding across the grain is six times slower.
+            total[:, start:stop] += product_beside_scipy(own, first, transpose=True).T
+        # What rounding the reference has moved, times the sum of what it is multiplied with.
+        self._moved[number] = reference.astype(float) - self._scale * old.z_reference
+        self._sums[number] += second.sum(axis=0, dtype=float)
 
     def joined(self) -> RidgeStatistics:
         """Return the statistics of all features."""
@@ -88,9 +90,9 @@ class Extension:
         found = copy.copy(self._new)
         found.n_features = old.n_features + self._new.n_features
         found.folds = [
-            _joined(before, self._scale, fresh, between)
-            for before, fresh, between in zip(
-                old.folds, self._new.folds, self._between, strict=True
+            _joined(before, self._scale, fresh, between + moved[:, None] * sums[None, :])
+            for before, fresh, between, moved, sums in zip(
+                old.folds, self._new.folds, self._between, self._moved, self._sums, strict=True
             )
         ]
         return found

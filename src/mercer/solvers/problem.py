@@ -130,6 +130,8 @@ class Problem:
         Leave out candidates that were given, too, if the rounding of the features hides them.
     count_weights : bool
         Whether a row of weight two counts as two rows where alpha is chosen.
+    briefly : bool
+        Score only a few candidates, as is done with many features, also with few of them.
 
     Examples
     --------
@@ -145,6 +147,7 @@ class Problem:
     leave_one_out: bool = False
     above_rounding: bool = False
     count_weights: bool = True
+    briefly: bool = False
 
     def counted(self, weight: float, n_positive: int) -> float:
         """Return how many rows there are for the choice of alpha.
