@@ -149,7 +149,7 @@ def command(data: Path, target: str, reading: Reading, **options: Any) -> None:
 
 
 def gathered(stream: Any, most: int, seed: int) -> tuple[Any, Any, str]:
-    """Return the rows and targets of a stream, or some of them, and what was drawn in words.
+    """Return the rows and targets of a stream, or a sample of them, and a sentence on the sample.
 
     Parameters
     ----------

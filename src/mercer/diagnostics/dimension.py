@@ -188,7 +188,7 @@ def estimated_dimension(
     """Return the statistical dimension from random signs, and its standard error.
 
     tr (K + α)⁻¹ is that of a low-rank factor, exactly, plus what random signs find of the
-    difference: little is left to chance.
+    difference, which is small, and so is its standard error.
 
     Parameters
     ----------
