@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.base import clone
 
 from .._array import to_numpy
-from .._optional import require
 from .._sklearn import check_is_fitted
 from ..features.approximation import ApproximationError, approximation_error, compared
 from ..features.kernel_of import features_of, kernel_of
 from ..features.some_rows import some_rows
+from .axes import axes_or_new
 
 #: Pairs of rows that are drawn, at most.
 POINTS = 2000
@@ -150,9 +150,7 @@ class ApproximationDisplay:
         display : ApproximationDisplay
             This object.
         """
-        pyplot = require("matplotlib.pyplot", "plot", "ApproximationDisplay")
-        if ax is None:
-            _, ax = pyplot.subplots(layout="constrained")
+        ax = axes_or_new(ax, self)
         self.ax_, self.figure_ = ax, ax.figure
         (self._entries if self.sizes is None else self._sizes)(ax, kwargs)
         return self

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import erf
 from scipy.stats import binom
 
-from .._optional import require
 from .._sklearn import check_is_fitted
+from .axes import axes_or_new
 
 
 class IntervalDisplay:
@@ -156,9 +156,7 @@ class IntervalDisplay:
         display : IntervalDisplay
             This object.
         """
-        pyplot = require("matplotlib.pyplot", "plot", "IntervalDisplay")
-        if ax is None:
-            _, ax = pyplot.subplots(layout="constrained")
+        ax = axes_or_new(ax, self)
         self.ax_, self.figure_ = ax, ax.figure
         low, high = self.expected_band()
         ax.fill_between(self.levels, low, high, color="0.5", alpha=0.25, lw=0, label="by chance")

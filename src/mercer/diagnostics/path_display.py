@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._optional import require
 from .._sklearn import check_is_fitted
+from .axes import axes_or_new
 
 #: What the criteria are called.
 CRITERIA = {
@@ -115,9 +115,7 @@ class PathDisplay:
         display : PathDisplay
             This object.
         """
-        pyplot = require("matplotlib.pyplot", "plot", "PathDisplay")
-        if ax is None:
-            _, ax = pyplot.subplots(layout="constrained")
+        ax = axes_or_new(ax, self)
         self.ax_, self.figure_ = ax, ax.figure
         style = {"marker": "o", "markersize": 3} | kwargs
         for number, column in enumerate(self.scores.T):

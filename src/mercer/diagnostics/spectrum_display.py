@@ -8,10 +8,10 @@ import numpy as np
 import scipy.linalg
 
 from .._array import to_numpy
-from .._optional import require
 from ..features.some_rows import some_rows
 from ..kernels import FunctionKernel, Kernel
 from .approximation_display import features_inside
+from .axes import axes_or_new
 from .dimension import feature_eigenvalues
 
 KINDS = ("eigenvalues", "dimension")
@@ -148,9 +148,7 @@ class SpectrumDisplay:
         kind = self.kind if kind is None else kind
         if kind not in KINDS:
             raise ValueError(f"kind must be one of {list(KINDS)}, got {kind!r}.")
-        pyplot = require("matplotlib.pyplot", "plot", "SpectrumDisplay")
-        if ax is None:
-            _, ax = pyplot.subplots(layout="constrained")
+        ax = axes_or_new(ax, self)
         self.kind, self.ax_, self.figure_ = kind, ax, ax.figure
         if kind == "eigenvalues":
             shown = self.eigenvalues[self.eigenvalues > FLOOR * self.eigenvalues[0]]

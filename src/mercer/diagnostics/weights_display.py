@@ -9,6 +9,7 @@ import numpy as np
 from .._optional import require
 from .._sklearn import check_is_fitted
 from ..datasets.arguments import checked_integer
+from .axes import axes_or_new
 
 #: What can be drawn: the title of the picture.
 KINDS = {
@@ -170,9 +171,7 @@ class WeightsDisplay:
         kind = self._checked_kind(self.kind if kind is None else kind)
         d = len(self.importances)
         size = d if n_features is None else min(d, checked_integer("n_features", n_features, 1))
-        pyplot = require("matplotlib.pyplot", "plot", "WeightsDisplay")
-        if ax is None:
-            _, ax = pyplot.subplots(layout="constrained")
+        ax = axes_or_new(ax, self)
         self.kind, self.ax_, self.figure_ = kind, ax, ax.figure
         draw = {
             "bars": self._bars,
