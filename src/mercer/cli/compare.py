@@ -59,7 +59,7 @@ class Sizes(click.ParamType):
     type=click.IntRange(20),
     default=100_000,
     show_default=True,
-    help="Of more rows so many are drawn.",
+    help="The most rows to compare on; of more a sample is taken.",
 )
 @click.option(
     "--exact-rows",

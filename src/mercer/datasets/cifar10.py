@@ -31,6 +31,13 @@ class LabelledImages(NamedTuple):
         From 0 to 9.
     names : tuple of str
         What the labels mean.
+
+    Examples
+    --------
+    >>> images, labels = np.zeros((2, 32, 32, 3), "uint8"), np.asarray([0, 1])
+    >>> data = LabelledImages(images, labels, images[:1], labels[:1], ("cat", "dog"))
+    >>> [data.names[label] for label in data.labels]
+    ['cat', 'dog']
     """
 
     images: np.ndarray

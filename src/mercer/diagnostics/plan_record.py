@@ -10,9 +10,25 @@ from ..machines.report import Report
 
 @dataclass(frozen=True)
 class PlannedStep:
-    """A step of a fit: what is done, how long it takes, and the bytes that are held meanwhile.
+    """A step of a fit.
 
-    ``spare`` of them are taken only as long as there is room.
+    Attributes
+    ----------
+    name : str
+        What is done.
+    seconds : float
+        How long it takes.
+    memory : int
+        Bytes that are held meanwhile.
+    spare : int, default=0
+        How many of them are taken only as long as there is room.
+
+    Examples
+    --------
+    >>> import mercer
+    >>> step = mercer.plan((1000, 5), mercer.FeatureRidge(mercer.RandomFourier())).steps[-1]
+    >>> type(step).__name__, step.seconds > 0, step.memory > 0
+    ('PlannedStep', True, True)
     """
 
     name: str
