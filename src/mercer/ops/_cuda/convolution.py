@@ -230,14 +230,16 @@ def add_pairs(
     weights: torch.Tensor | None = None,
     total: torch.Tensor | None = None,
     signs: torch.Tensor | None = None,
+    place: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Return the rows of pairs, times weights of columns, added to ``total`` in place if given.
 
-    The columns of the pairs themselves are then multiplied by signs, if these are given.
+    Without a total they are written to ``place``, if given. The columns of the pairs themselves
+    are then multiplied by signs, if these are given.
     """
     size = pairs.values.shape[1]
     values = torch.view_as_real(pairs.values)
-    out = total
+    out = place if total is None else total
     if out is None:
         out = torch.empty((pairs.n_rows, size), dtype=values.dtype, device=values.device)
     _added[(values.shape[0], triton.cdiv(size, BLOCK))](
