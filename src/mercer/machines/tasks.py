@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from scipy.special import log_softmax
-from sklearn.base import ClassifierMixin, RegressorMixin
 
 from .._array import is_foreign, joined_rows, moved, namespace, ones_for_rows
+from .._sklearn import ClassifierMixin, RegressorMixin
 from ..engine.cluster import Partitions, answered, on_cluster
 from ..engine.streams import Block, as_weights, is_stream, refuse_beside_stream
 from .calibration import every_class

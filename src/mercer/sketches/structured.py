@@ -28,7 +28,7 @@ class StructuredProjection(Projection):
 
     def __init__(self, n_features: int, size: int) -> None:
         self.n_features, self.size = n_features, size
-        self.length = padded_length(n_features)
+        self.length: int = padded_length(n_features)
         # Padded rows, two temporaries of a transform, and the blocks until they are joined.
         self.scratch = 3 * self.length + self.length * self.n_blocks
 

@@ -64,6 +64,10 @@ class TernaryProjection(Projection):
     (2, 8)
     """
 
+    sparsity: float
+    indices: np.ndarray
+    offsets: np.ndarray
+
     def __init__(self, stream: Stream, n_features: int, size: int, sparsity: float = 0.9) -> None:
         if not (isinstance(sparsity, Real) and 0 <= sparsity < 1):
             raise ValueError(f"sparsity must be at least 0 and below 1, got {sparsity!r}.")

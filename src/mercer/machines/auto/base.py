@@ -72,6 +72,9 @@ class KernelMachine(Machine):
     linear model; the features. A subclass says which machines learn, and knows the targets.
     """
 
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _state: AutoState | None = None
     #: ``"regression"`` or ``"classification"``.
     _task: str

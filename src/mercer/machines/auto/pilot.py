@@ -120,6 +120,10 @@ class EncodedSample:
         Gives encoded rows of the host where trials are computed.
     """
 
+    columns: Columns
+    y: Any
+    weights: Any
+
     def __init__(
         self,
         columns: Columns,
@@ -216,6 +220,8 @@ class Pilot:
     seed : int
         Of the random features.
     """
+
+    sample: EncodedSample
 
     def __init__(
         self,
