@@ -50,13 +50,11 @@ if TYPE_CHECKING:
     class RegressorMixin:
         """A model of numbers."""
 
-        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
         def __sklearn_tags__(self) -> Any: ...
 
     class ClassifierMixin:
         """A model of labels."""
 
-        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
         def __sklearn_tags__(self) -> Any: ...
 
     class ClusterMixin:

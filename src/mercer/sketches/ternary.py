@@ -84,7 +84,8 @@ class TernaryProjection(Projection):
         self._keep(_joined(parts, n_features), sparsity)
 
     def _keep(self, lists: SignedLists, sparsity: float) -> None:
-        self.n_features, self.size = lists.n_rows, lists.n_columns
+        self.n_features: int = lists.n_rows
+        self.size: int = lists.n_columns
         self.sparsity = float(sparsity)
         self.indices, self.offsets = frozen(lists.indices), frozen(lists.offsets)
 
