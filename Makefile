@@ -7,8 +7,7 @@ STAMP := $(VENV)/.installed
 # Modules of libraries that need not be there.
 LIBRARIES := $(addprefix --ignore=src/mercer/,_devices/torch.py _devices/cupy.py ops/_cuda)
 
-.PHONY: demo test check format examples bench docs wheel coverage completeness changelog test-oldest \
-	test-newest clean
+.PHONY: demo test check format examples bench docs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -32,22 +31,9 @@ check: $(STAMP)  ## format, lint, types, import layers, doctests
 	$(BIN)/python -m pytest tests/test_layers.py
 	$(BIN)/python -m pytest -n 2 --doctest-modules src/mercer $(LIBRARIES)
 
-format: $(STAMP)  ## format the code
-	$(BIN)/ruff format .
-	$(BIN)/ruff check --fix .
+.PHONY: wheel coverage completeness changelog test-oldest test-newest clean-environments
 
-examples: $(STAMP)  ## run every example
-	for example in examples/*/*.py; do $(BIN)/python $$example || exit 1; done
-
-bench: $(STAMP)  ## the quick benchmarks against peers and against the machine's limit
-	$(BIN)/python -m benchmarks.speed
-	$(BIN)/python -m benchmarks.accuracy
-
-docs: $(STAMP)  ## the documentation site, in site/
-	$(BIN)/python -m pip install --quiet --editable '.[docs]'
-	$(BIN)/mkdocs build --strict
-
-wheel: $(STAMP)  ## the wheel and the source archive in dist/, checked and tried in an environment of their own
+wheel: $(STAMP)  ## wheel and source archive in dist/, checked and tried in an environment of their own
 	rm -rf dist $(VENV)-wheel
 	$(BIN)/python -m pip install --quiet --editable '.[release]'
 	$(BIN)/python -m build --outdir dist
@@ -59,9 +45,9 @@ wheel: $(STAMP)  ## the wheel and the source archive in dist/, checked and tried
 coverage: $(STAMP)  ## which lines the tests run, as a table and in htmlcov/
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term --cov-report=html --cov-report=xml
 
-completeness: $(STAMP)  ## the share of public names whose types are known to tools
-	$(BIN)/python -m pip install --quiet --editable '.[release]'
-	$(BIN)/python .ci/type_completeness.py
+completeness: wheel  ## the share of public names whose types are known to tools
+	$(VENV)-wheel/bin/python -m pip install --quiet pyright
+	$(VENV)-wheel/bin/python .ci/type_completeness.py
 
 changelog: $(STAMP)  ## what the next release brings, from the fragments
 	$(BIN)/python -m pip install --quiet --editable '.[release]'
@@ -79,6 +65,24 @@ test-newest:  ## tests with the newest versions, pre-releases included, in .venv
 	$(VENV)-newest/bin/python -m pip install --quiet --pre --upgrade --editable '.[dev]'
 	$(VENV)-newest/bin/python -m pytest -n 2
 
+clean: clean-environments
+clean-environments:
+	rm -rf $(VENV)-wheel $(VENV)-oldest $(VENV)-newest htmlcov coverage.xml .coverage
+
+format: $(STAMP)  ## format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+examples: $(STAMP)  ## run every example
+	for example in examples/*/*.py; do $(BIN)/python $$example || exit 1; done
+
+bench: $(STAMP)  ## the quick benchmarks against peers and against the machine's limit
+	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.accuracy
+
+docs: $(STAMP)  ## the documentation site, in site/
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(BIN)/mkdocs build --strict
+
 clean:  ## remove what was made
-	rm -rf $(VENV) $(VENV)-wheel $(VENV)-oldest $(VENV)-newest site build dist htmlcov coverage.xml \
-		demo.png output
+	rm -rf $(VENV) site build dist demo.png output

@@ -12,7 +12,7 @@ WANTED = 0.95
 
 def main() -> None:
     """Print the share and the names without a type; fail below the wanted share."""
-    # pyright looks for the package in the environment of the first `python` of the path.
+    # pyright looks for the package where the first `python` of the path has its own.
     folder = str(Path(sys.executable).parent)
     environment = {**os.environ, "PATH": folder + os.pathsep + os.environ["PATH"]}
     command = [folder + "/pyright", "--verifytypes", "mercer", "--ignoreexternal", "--outputjson"]
