@@ -53,11 +53,12 @@ changelog: $(STAMP)  ## what the next release brings, from the fragments
 	$(BIN)/python -m pip install --quiet --editable '.[release]'
 	$(BIN)/towncrier build --draft
 
+# Matplotlib 3.9 uses names that pyparsing 3.3 warns of.
 test-oldest:  ## tests with the oldest versions that pyproject.toml allows, in .venv-oldest
 	$(PYTHON) -m venv $(VENV)-oldest
 	$(VENV)-oldest/bin/python -m pip install --quiet uv
 	$(VENV)-oldest/bin/uv pip install --quiet --python $(VENV)-oldest/bin/python \
-		--resolution lowest-direct --editable '.[dev]'
+		--resolution lowest-direct --editable '.[dev]' 'pyparsing<3.3'
 	$(VENV)-oldest/bin/python -m pytest -n 2
 
 test-newest:  ## tests with the newest versions, pre-releases included, in .venv-newest
