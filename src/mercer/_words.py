@@ -63,6 +63,10 @@ class AdvisedError(ValueError):
     "The columns are separated by ';': add --sep ';'."
     """
 
+    problem: str
+    options: dict[str, Any]
+    after: str
+
     def __init__(
         self, problem: str, options: Mapping[str, Any] | None = None, after: str = "."
     ) -> None:

@@ -67,6 +67,10 @@ class KernelState:
         Weights of the rows, class weights included, and sample weights alone.
     """
 
+    targets: Targets
+    kernel: Kernel
+    rows: Any
+
     def __init__(
         self,
         targets: Targets,
@@ -77,20 +81,20 @@ class KernelState:
     ) -> None:
         self.targets, self.kernel, self.rows = targets, kernel, rows
         self.weights, self.counts = weights, counts
-        self.intercept = True
-        self.n_rows = int(rows.shape[0])
+        self.intercept: bool = True
+        self.n_rows: int = int(rows.shape[0])
         #: What an iterative solver did, in words.
-        self.how = ""
+        self.how: str = ""
         self.solution: Solution
         self._Y: np.ndarray | None = None
         self._scale: float | None = None
         self._posteriors: dict[tuple[float, Any], DualPosterior] = {}
         self._low_rank: LowRankPosterior | None = None
         #: The relative residual that an iterative solver has left.
-        self.residual = 0.0
+        self.residual: float = 0.0
         self._held: HeldOut | None = None
         #: The loss whose function was taken, and the curvatures of a logistic one.
-        self.loss = "squared"
+        self.loss: str = "squared"
         self._curvature: np.ndarray | None = None
 
     def learn(self, Y: np.ndarray, problem: Problem, loss: str = "squared") -> None:

@@ -67,6 +67,10 @@ class RidgeState:
         Folds to keep apart; 0 keeps none.
     """
 
+    targets: Targets
+    rows: FeatureRows
+    problem: Problem
+
     #: Whether coefficients are beyond float32, once it is known.
     _large: bool | None = None
     #: What draws the folds of rows that stand below others.
@@ -76,8 +80,10 @@ class RidgeState:
         self.targets, self.rows, self.problem = targets, rows, problem
         self.gathered: Gathered | None = None
         self.n_folds = n_folds
-        self.sample = RowSample(SAMPLE_ROWS) if isinstance(targets, LabelTargets) else None
-        self.n_rows = 0
+        self.sample: RowSample | None = (
+            RowSample(SAMPLE_ROWS) if isinstance(targets, LabelTargets) else None
+        )
+        self.n_rows: int = 0
         self.is_compact = False
         #: How the features grew, if they did.
         self.growth: GrowthPath | None = None

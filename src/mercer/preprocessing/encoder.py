@@ -118,6 +118,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
            [ 1.1,  0. ,  1. ,  0. ,  0. ]])
     """
 
+    n_features_in_: int
+    centered_: bool
+    kinds_: list[str]
+    categories_: dict[int, list[Any]]
+    whole_numbers_: dict[int, np.ndarray]
+    mean_: np.ndarray
+    scale_: np.ndarray
+
     _parameter_constraints: dict[str, list[Any]] = {
         "scaling": [StrOptions({"each", "common", "ranks"})],
         "limit": [Interval(Real, 0, None, closed="neither"), None],

@@ -54,6 +54,8 @@ class SeriesSketch:
     (3, 64)
     """
 
+    size: int
+
     def __init__(
         self,
         stream: Stream,
@@ -74,7 +76,7 @@ class SeriesSketch:
         self._rest = size - self._constant - (n_features if self._exact else 0)
         #: Columns of the sum of all powers. Transforms want a length of small prime factors; a few
         #: columns stay empty for it.
-        self.length = self._rest
+        self.length: int = self._rest
         while degree >= 2 and largest_prime_factor(self.length) > LARGEST_FACTOR:
             self.length -= 1
         self._first = None
@@ -94,7 +96,7 @@ class SeriesSketch:
                 frozen(_signs(draw.child(j), self.length) * roots[j]) for j in range(2, degree + 1)
             ]
         #: Numbers that the sketch holds for each row while it works.
-        self.scratch = 6 * size
+        self.scratch: int = 6 * size
 
     def _own_chain(
         self, stream: Stream, n_features: int, degree: int, node: str, other: SeriesSketch | None

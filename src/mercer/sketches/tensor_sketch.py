@@ -65,7 +65,7 @@ class TensorSketch:
         self, stream: Stream, widths: Sequence[int], size: int, keeps_places: bool = False
     ) -> None:
         self.size = size
-        self.factors = [
+        self.factors: list[CountSketch] = [
             CountSketch(stream.child(k), d, size, keeps_places and k == 0)
             for k, d in enumerate(widths)
         ]

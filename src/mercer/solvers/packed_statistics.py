@@ -29,6 +29,8 @@ class PackedMoments(Moments):
     (array([ 2., -1.]), [[2.0, -1.0], [-1.0, 1.0]])
     """
 
+    y_reference: np.ndarray
+
     def add(  # type: ignore[override]
         self,
         Z: PackedFeatures,

@@ -8,6 +8,7 @@ float32 features is computed in float32, and added up in float64.
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from functools import singledispatch
 from typing import Any, ClassVar, Protocol
 
@@ -97,18 +98,18 @@ class Moments:
     """
 
     def __init__(self, n_features: int, n_targets: int) -> None:
-        self.n_rows = 0
-        self.n_positive = 0
-        self.weight = 0.0
-        self.z_reference = np.zeros(n_features)
-        self.y_reference = np.zeros(n_targets)
-        self.z_sum = np.zeros(n_features)
-        self.y_sum = np.zeros(n_targets)
+        self.n_rows: int = 0
+        self.n_positive: int = 0
+        self.weight: float = 0.0
+        self.z_reference: np.ndarray = np.zeros(n_features)
+        self.y_reference: np.ndarray = np.zeros(n_targets)
+        self.z_sum: np.ndarray = np.zeros(n_features)
+        self.y_sum: np.ndarray = np.zeros(n_targets)
         # By columns, as BLAS gives its products: adding across the grain is six times slower.
-        self.gram = np.zeros((n_features, n_features), order="F")
-        self.rounding = float(np.finfo(float).eps)
-        self.cross = np.zeros((n_features, n_targets))
-        self.y_squares = np.zeros(n_targets)
+        self.gram: np.ndarray = np.zeros((n_features, n_features), order="F")
+        self.rounding: float = float(np.finfo(float).eps)
+        self.cross: np.ndarray = np.zeros((n_features, n_targets))
+        self.y_squares: np.ndarray = np.zeros(n_targets)
 
     def add(
         self,
@@ -278,8 +279,12 @@ class RidgeStatistics:
     moments: ClassVar[type[Moments]] = Moments
 
     def __init__(self, n_features: int, n_targets: int, n_folds: int = 0) -> None:
-        self.n_features, self.n_targets, self.n_folds = n_features, n_targets, n_folds
-        self.folds = [self.moments(n_features, n_targets) for _ in range(max(1, n_folds))]
+        self.n_features: int = n_features
+        self.n_targets: int = n_targets
+        self.n_folds: int = n_folds
+        self.folds: Sequence[Moments] = [
+            self.moments(n_features, n_targets) for _ in range(max(1, n_folds))
+        ]
         self._generator = fold_draws()
 
     def draw_from(self, generator: np.random.Generator) -> None:

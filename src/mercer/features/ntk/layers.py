@@ -59,9 +59,9 @@ class _Layers(ABC):
         # Of a single column both parts are the sum, with a random sign between them.
         self._sign = float(stream.child("sign").generator().choice([-1.0, 1.0]))
         #: Numbers that a row takes at most: features of two layers and their transforms.
-        self.scratch = 3 * (sizes.relu + sizes.step) + 5 * sizes.sketch
+        self.scratch: int = 3 * (sizes.relu + sizes.step) + 5 * sizes.sketch
         #: The same on an accelerator, which holds what it gets and what it makes at once.
-        self.device_scratch = 4 * (sizes.relu + sizes.step) + 6 * sizes.sketch
+        self.device_scratch: int = 4 * (sizes.relu + sizes.step) + 6 * sizes.sketch
         if depth == 1:
             self.device_scratch = 2 * (sizes.relu + sizes.step) + 5 * sizes.sketch
 
@@ -173,6 +173,9 @@ class SketchLayers(_Layers):
 class ProcessLayers:
     """Random features of order 1, layer after layer."""
 
+    scratch: int
+    device_scratch: int
+
     def __init__(
         self, stream: Stream, n_features: int, depth: int, size: int, sampling: str
     ) -> None:
@@ -212,7 +215,7 @@ class OneShot:
         self, stream: Stream, n_features: int, size: int, coefficients: np.ndarray
     ) -> None:
         self._sketch = SeriesSketch(stream, n_features, size, coefficients)
-        self.scratch = self._sketch.scratch
+        self.scratch: int = self._sketch.scratch
 
     def features(self, X: Any, xp: Any, out: Any = None) -> Any:
         """Return the features of a block of rows, in ``out`` if given."""

@@ -72,6 +72,9 @@ class KernelMachine(Machine):
     linear model; the features. A subclass says which machines learn, and knows the targets.
     """
 
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _state: AutoState | None = None
     #: ``"regression"`` or ``"classification"``.
     _task: str
@@ -261,7 +264,7 @@ class KernelMachine(Machine):
                 if self._state is not None:
                     self._state.target_name = name
                     return blocks
-            able = len(sample.y) >= 2 * FOLDS and len(np.unique(sample.y, axis=0)) > 1
+            able = len(sample.y) >= 2 * FOLDS and sample.target_codes().any()
             pilot = Pilot(sample, ridge if able else None, options, method.n_components, seed)
             chosen, reason = choose_kernel(self.kernel, pilot)
             error: float | None = None
