@@ -46,7 +46,7 @@ coverage: $(STAMP)  ## which lines the tests run, as a table and in htmlcov/
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term --cov-report=html --cov-report=xml
 
 completeness: wheel  ## the share of public names whose types are known to tools
-	$(VENV)-wheel/bin/python -m pip install --quiet pyright
+	$(VENV)-wheel/bin/python -m pip install --quiet 'pyright[nodejs]'
 	$(VENV)-wheel/bin/python .ci/type_completeness.py
 
 changelog: $(STAMP)  ## what the next release brings, from the fragments
