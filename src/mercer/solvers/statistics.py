@@ -230,6 +230,13 @@ class Moments:
         found = self.y_squares / self.weight - (self.y_sum / self.weight) ** 2
         return np.maximum(to_numpy(found), 0.0)
 
+    def of_targets(self) -> Moments:
+        """Return the sums of the targets alone: moments of no features."""
+        part = copy.copy(self)
+        part.z_reference, part.z_sum = self.z_reference[:0], self.z_sum[:0]
+        part.gram, part.cross = self.gram[:0, :0], self.cross[:0, :]
+        return part
+
     def centred(self, intercept: bool) -> tuple[Any, Any, Any]:
         """Return S, B and the squares of the targets, about the means (or about zero)."""
         moved = self.about(*self.means(intercept))
@@ -321,7 +328,10 @@ class RidgeStatistics:
 
     def variance(self) -> np.ndarray:
         """Return the variance of every target."""
-        return self.total().variance()
+        total = self.folds[0].of_targets().empty()
+        for fold in self.folds:
+            total.merge(fold.of_targets())
+        return total.variance()
 
     def accumulator(self) -> RidgeStatistics:
         """Return these statistics: more rows can be added to them."""
