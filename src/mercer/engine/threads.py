@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+from .._limits import processor_quota
 from .._settings import settings
 from .progress import Progress
 
@@ -164,7 +165,8 @@ def allowed_threads(operations: float = math.inf) -> Iterator[None]:
     """
     if operations < SMALL_WORK:
         threads = 1
-    elif settings().n_jobs is not None:
+    elif settings().n_jobs is not None or processor_quota() is not None:
+        # By itself BLAS starts a thread for each core of the host, whatever its container may use.
         threads = settings().workers()
     else:
         yield

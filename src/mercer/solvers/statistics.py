@@ -180,8 +180,7 @@ class Moments:
 
     def without(self, part: Moments) -> Moments:
         """Return the moments of these rows less those of a part of them."""
-        rest = self.empty()
-        rest.merge(self)
+        rest = _added([self])
         rest.merge(part, sign=-1.0)
         return rest
 
@@ -328,10 +327,7 @@ class RidgeStatistics:
 
     def variance(self) -> np.ndarray:
         """Return the variance of every target."""
-        total = self.folds[0].of_targets().empty()
-        for fold in self.folds:
-            total.merge(fold.of_targets())
-        return total.variance()
+        return _added([fold.of_targets() for fold in self.folds]).variance()
 
     def accumulator(self) -> RidgeStatistics:
         """Return these statistics: more rows can be added to them."""
@@ -350,12 +346,7 @@ class RidgeStatistics:
 
     def total(self) -> Moments:
         """Return the moments of all rows."""
-        if len(self.folds) == 1:
-            return self.folds[0]
-        total = self.folds[0].empty()
-        for fold in self.folds:
-            total.merge(fold)
-        return total
+        return self.folds[0] if len(self.folds) == 1 else _added(self.folds)
 
     def without(self, number: int, total: Moments) -> Moments:
         """Return the moments of all folds but one, from those of all rows."""
@@ -363,11 +354,15 @@ class RidgeStatistics:
         if fold.weight < HEAVY * total.weight:
             return total.without(fold)
         # A fold that outweighs all others would leave nothing but rounding errors of them.
-        rest = fold.empty()
-        for other in self.folds:
-            if other is not fold:
-                rest.merge(other)
-        return rest
+        return _added([other for other in self.folds if other is not fold])
+
+
+def _added(parts: list[Moments]) -> Moments:
+    """Return the moments of the rows of all parts."""
+    total = parts[0].empty()
+    for part in parts:
+        total.merge(part)
+    return total
 
 
 @singledispatch
