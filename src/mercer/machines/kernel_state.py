@@ -28,6 +28,7 @@ from .._sklearn import check_rows
 from ..engine.blocks import cut
 from ..engine.progress import Progress
 from ..engine.streams import as_weights, from_stream, learning_rows, rows_between
+from ..engine.threads import allowed_threads
 from ..kernels import Kernel
 from ..solvers import DualPosterior, Problem, Solution, solve_kernel
 from ..solvers.iterative import MOST_ITERATIONS, solve_kernel_rows
@@ -100,14 +101,15 @@ class KernelState:
     def learn(self, Y: np.ndarray, problem: Problem, loss: str = "squared") -> None:
         """Solve for expanded targets; ``"auto"`` keeps the loss that is better on held-out rows."""
         self._Y, self.intercept = Y, problem.intercept
-        K = self.kernel(self.rows)
-        self.solution = solve_kernel(K, Y, problem, self.weights)
-        if loss != "squared":
-            given = loss == "logistic" and problem.alpha is not None
-            found = logistic_directly(K, self.solution, self.held_out(), problem, given)
-            self._compare(found, loss)
-            if found is not None and found.stopped == "interrupted":
-                self._warn_of_interruption()
+        with allowed_threads(4 / 3 * self.n_rows**3):
+            K = self.kernel(self.rows)
+            self.solution = solve_kernel(K, Y, problem, self.weights)
+            if loss != "squared":
+                given = loss == "logistic" and problem.alpha is not None
+                found = logistic_directly(K, self.solution, self.held_out(), problem, given)
+                self._compare(found, loss)
+                if found is not None and found.stopped == "interrupted":
+                    self._warn_of_interruption()
 
     def learn_after_all(self, Y: np.ndarray, problem: Problem, loss: str = "squared") -> None:
         """Solve by a decomposition what conjugate gradients have not solved."""
@@ -134,14 +136,15 @@ class KernelState:
 
             options = replace(options, note=note, keep_system=loss != "squared")
             unit = unit_of(Y)
-            fit = solve_kernel_rows(
-                self.kernel,
-                self.rows,
-                beside(self.rows, Y / unit),
-                problem,
-                self.weights,
-                options,
-            )
+            with allowed_threads(self.n_rows**3):
+                fit = solve_kernel_rows(
+                    self.kernel,
+                    self.rows,
+                    beside(self.rows, Y / unit),
+                    problem,
+                    self.weights,
+                    options,
+                )
             self.intercept, at = problem.intercept, fit.places
             self.solution, self._low_rank, self.how = fit.solution, fit.posterior, fit.described()
             # Where nothing is to be learnt, as of constant targets, a share of nothing is left.
@@ -222,7 +225,15 @@ class KernelState:
         parts = []
         for span in cut(X.shape[0], learning_rows(len(self.rows) + 1, 8, worthwhile)):
             rows = dense_rows(rows_between(X, *span))
-            found = self._block_values(rows, with_variance)
+            known, n_targets = self.solution.coef.shape
+            # Without variances the largest product is that with the coefficients.
+            own = (
+                known * max(known, rows.shape[0])
+                if with_variance
+                else 2 * rows.shape[0] * n_targets
+            )
+            with allowed_threads(known * own):
+                found = self._block_values(rows, with_variance)
             parts.append([moved(one, None if is_numpy(X) else X) for one in found])
         values = joined_rows([part[0] for part in parts])
         return values, joined_rows([part[1] for part in parts]) if with_variance else None

@@ -181,8 +181,7 @@ class Moments:
 
     def without(self, part: Moments) -> Moments:
         """Return the moments of these rows less those of a part of them."""
-        rest = self.empty()
-        rest.merge(self)
+        rest = _added([self])
         rest.merge(part, sign=-1.0)
         return rest
 
@@ -230,6 +229,13 @@ class Moments:
         """Return the variance of every target."""
         found = self.y_squares / self.weight - (self.y_sum / self.weight) ** 2
         return np.maximum(to_numpy(found), 0.0)
+
+    def of_targets(self) -> Moments:
+        """Return the sums of the targets alone: moments of no features."""
+        part = copy.copy(self)
+        part.z_reference, part.z_sum = self.z_reference[:0], self.z_sum[:0]
+        part.gram, part.cross = self.gram[:0, :0], self.cross[:0, :]
+        return part
 
     def centred(self, intercept: bool) -> tuple[Any, Any, Any]:
         """Return S, B and the squares of the targets, about the means (or about zero)."""
@@ -326,7 +332,7 @@ class RidgeStatistics:
 
     def variance(self) -> np.ndarray:
         """Return the variance of every target."""
-        return self.total().variance()
+        return _added([fold.of_targets() for fold in self.folds]).variance()
 
     def accumulator(self) -> RidgeStatistics:
         """Return these statistics: more rows can be added to them."""
@@ -345,12 +351,7 @@ class RidgeStatistics:
 
     def total(self) -> Moments:
         """Return the moments of all rows."""
-        if len(self.folds) == 1:
-            return self.folds[0]
-        total = self.folds[0].empty()
-        for fold in self.folds:
-            total.merge(fold)
-        return total
+        return self.folds[0] if len(self.folds) == 1 else _added(self.folds)
 
     def without(self, number: int, total: Moments) -> Moments:
         """Return the moments of all folds but one, from those of all rows."""
@@ -358,11 +359,15 @@ class RidgeStatistics:
         if fold.weight < HEAVY * total.weight:
             return total.without(fold)
         # A fold that outweighs all others would leave nothing but rounding errors of them.
-        rest = fold.empty()
-        for other in self.folds:
-            if other is not fold:
-                rest.merge(other)
-        return rest
+        return _added([other for other in self.folds if other is not fold])
+
+
+def _added(parts: list[Moments]) -> Moments:
+    """Return the moments of the rows of all parts."""
+    total = parts[0].empty()
+    for part in parts:
+        total.merge(part)
+    return total
 
 
 @singledispatch

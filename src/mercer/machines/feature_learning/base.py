@@ -203,7 +203,9 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         def update(weights: Any, result: Fit) -> Weights:
             return weights.updated(result.E, result.D, rule) if scales.n_varying else weights
 
-        with job.stage("iterations") as stage:
+        # No call is larger than a decomposition of the kernel matrix, or of the metric.
+        largest = 4 / 3 * max(whole.n_rows, self.n_features_in_) ** 3
+        with job.stage("iterations") as stage, allowed_threads(largest):
             steps = self._steps()
             best, history = iterate(fit, weights, batches, held, update, steps, self.patience)
             if held is not None:
