@@ -209,7 +209,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if on_cluster(X):
             return answered(self, "transform", X)
-        return self._encoding.encode(check_columns(X, owner=self), self.unseen)
+        return self.transform_checked(check_columns(X, owner=self))
+
+    def transform_checked(self, X: Any) -> Any:
+        """Return the rows of a table that is checked already as numbers.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_samples, n_features)
+            The table, as ``check_columns`` returns it.
+
+        Returns
+        -------
+        rows : array of shape (n_samples, n_features_out)
+            As ``transform`` returns them.
+        """
+        return self._encoding.encode(X, self.unseen)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns of the result.
