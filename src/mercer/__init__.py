@@ -38,6 +38,7 @@ _NAMES = {
     ),
     "preprocessing": ("ImageWhitening", "SphericalCoordinates", "TableEncoder"),
     "io": ("load", "save"),
+    "io.onnx": ("to_onnx",),
     "machines": (
         "FeatureRidge",
         "FeatureRidgeClassifier",
@@ -115,6 +116,7 @@ if TYPE_CHECKING:
         WaveFeatures,
     )
     from .io import load, save
+    from .io.onnx import to_onnx
     from .kernels import (
         CNTK,
         NNGP,
@@ -217,6 +219,7 @@ __all__ = [
     "plan",
     "save",
     "set_config",
+    "to_onnx",
 ]
 
 

@@ -197,7 +197,7 @@ def starts_there(part: Any, place: Any) -> bool:
 
 
 def all_finite(X: Any) -> bool:
-    """Return whether an array holds neither NaN nor infinity; of a recorded one nothing is known."""
+    """Return whether an array holds neither NaN nor infinity, as far as its numbers are known."""
     return not has_values(X) or bool(are_finite(X))
 
 

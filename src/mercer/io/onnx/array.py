@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,27 @@ from .tape import NotRecordable, Rows, Tape
 
 #: Small integers are computed with in 32 bits: hardly any operator knows those of 8.
 WIDER = {"int8": "int32", "uint8": "int32", "int16": "int32", "uint16": "int32"}
+
+
+def _operator(name: str, function: Callable[..., Any], dtype: Any = None) -> tuple[Any, Any]:
+    """Return the methods of an operator of two arrays, and of the same with sides exchanged."""
+
+    def method(self: Recorded, other: Any) -> Recorded:
+        return _module("operations").elementwise(name, function, self, other, dtype=dtype)
+
+    def exchanged(self: Recorded, other: Any) -> Recorded:
+        return _module("operations").elementwise(name, function, other, self, dtype=dtype)
+
+    return method, exchanged
+
+
+def _function(name: str, function: Callable[..., Any], dtype: Any = None) -> Any:
+    """Return the method of an operator of one array."""
+
+    def method(self: Recorded) -> Recorded:
+        return _module("operations").elementwise(name, function, self, dtype=dtype)
+
+    return method
 
 
 class Recorded:
@@ -90,9 +111,6 @@ class Recorded:
         """The transpose."""
         return _module("namespace").permute_dims(self, (1, 0))
 
-    def __len__(self) -> int:
-        return self.shape[0]
-
     def __array_namespace__(self, api_version: str | None = None) -> Any:
         return _module("namespace")
 
@@ -129,14 +147,20 @@ class Recorded:
         """Take the place of another array: what assignment in place means here."""
         self.tape, self.name, self.value = other.tape, other.name, other.value
 
-    def __neg__(self) -> Recorded:
-        return _module("operations").elementwise("Neg", np.negative, self)
+    __add__, __radd__ = _operator("Add", np.add)
+    __sub__, __rsub__ = _operator("Sub", np.subtract)
+    __mul__, __rmul__ = _operator("Mul", np.multiply)
+    __truediv__, __rtruediv__ = _operator("Div", np.true_divide)
+    __pow__, __rpow__ = _operator("Pow", np.power)
+    __and__, __rand__ = _operator("And", np.logical_and, bool)
+    __or__, __ror__ = _operator("Or", np.logical_or, bool)
+    __gt__, __lt__ = _operator("Greater", np.greater, bool)
+    __ge__, __le__ = _operator("GreaterOrEqual", np.greater_equal, bool)
+    __eq__, __hash__ = _operator("Equal", np.equal, bool)[0], None  # type: ignore[assignment]
 
-    def __invert__(self) -> Recorded:
-        return _module("operations").elementwise("Not", np.logical_not, self, dtype=bool)
-
-    def __abs__(self) -> Recorded:
-        return _module("operations").elementwise("Abs", np.abs, self)
+    __neg__ = _function("Neg", np.negative)
+    __invert__ = _function("Not", np.logical_not, bool)
+    __abs__ = _function("Abs", np.abs)
 
     def __matmul__(self, other: Any) -> Recorded:
         return _module("operations").product(self, other)
@@ -159,33 +183,3 @@ def stored_dtype(dtype: Any) -> np.dtype:
     dtype('int32')
     """
     return np.dtype(WIDER.get(np.dtype(dtype).name, np.dtype(dtype).name))
-
-
-def _binary(operator: str, function: Callable[..., Any], dtype: Any, swapped: bool) -> Any:
-    """Return the method of an operator of two arrays."""
-
-    def method(self: Recorded, other: Any) -> Recorded:
-        pair: Sequence[Any] = (other, self) if swapped else (self, other)
-        return _module("operations").elementwise(operator, function, *pair, dtype=dtype)
-
-    return method
-
-
-#: The operators of Python: its name, that of ONNX, NumPy's function, the dtype of the result.
-OPERATORS: list[tuple[str, str, Callable[..., Any], Any]] = [
-    ("add", "Add", np.add, None),
-    ("sub", "Sub", np.subtract, None),
-    ("mul", "Mul", np.multiply, None),
-    ("truediv", "Div", np.true_divide, None),
-    ("pow", "Pow", np.power, None),
-    ("and", "And", np.logical_and, bool),
-    ("or", "Or", np.logical_or, bool),
-    ("gt", "Greater", np.greater, bool),
-    ("lt", "Less", np.less, bool),
-    ("ge", "GreaterOrEqual", np.greater_equal, bool),
-    ("le", "LessOrEqual", np.less_equal, bool),
-    ("eq", "Equal", np.equal, bool),
-]
-for python, onnx, function, dtype in OPERATORS:
-    setattr(Recorded, f"__{python}__", _binary(onnx, function, dtype, swapped=False))
-    setattr(Recorded, f"__r{python}__", _binary(onnx, function, dtype, swapped=True))

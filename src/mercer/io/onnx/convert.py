@@ -11,9 +11,10 @@ from sklearn.pipeline import Pipeline
 
 from ..._deferred import collected
 from ..._optional import require
+from ..._skl2onnx import parsed
 from ...features import FeatureMap, QuantizedFourier
 from ...machines import FeatureRidge, FeatureRidgeClassifier
-from ...preprocessing import TableEncoder
+from ...preprocessing import SphericalCoordinates, TableEncoder
 from .array import Recorded
 from .models import CLASSIFIERS, REGRESSORS, answers, features_of
 from .namespace import concat
@@ -21,6 +22,12 @@ from .tape import NotRecordable, Tape
 
 #: What skl2onnx calls a machine whose features another converter has made.
 ON_FEATURES = "MercerOnFeatures"
+#: What makes other numbers of numbers, beside feature maps.
+ENCODERS = (SphericalCoordinates, TableEncoder)
+
+
+class OnFeatures:
+    """What skl2onnx knows a converter of a part of a machine by."""
 
 
 def to_onnx(model: Any, X: Any, *, target_opset: int | None = None) -> Any:
@@ -80,14 +87,13 @@ def register() -> None:
     >>> register()  # doctest: +SKIP
     """
     skl2onnx = require("skl2onnx", "onnx", "register")
-    from skl2onnx.common._registration import register_converter, register_shape_calculator
-
-    for model in (*_subclasses(FeatureMap), TableEncoder):
+    for model in (*_subclasses(FeatureMap), *ENCODERS):
         _add(skl2onnx, model, _shape_of_features, _converter(_record_features))
     for model in (*REGRESSORS, *CLASSIFIERS):
-        _add(skl2onnx, model, _shape_of_answers, _converter(_record_answers), _parsed)
-    register_converter(ON_FEATURES, _converter(_record_from_features), overwrite=True)
-    register_shape_calculator(ON_FEATURES, _shape_of_answers, overwrite=True)
+        _add(skl2onnx, model, _shape_of_answers, _converter(_record_answers), _machine_parsed)
+    skl2onnx.update_registered_converter(
+        OnFeatures, ON_FEATURES, _shape_of_answers, _converter(_record_from_features)
+    )
 
 
 def convertible() -> list[str]:
@@ -100,13 +106,14 @@ def convertible() -> list[str]:
     True
     """
     maps = [model for model in _subclasses(FeatureMap) if model is not QuantizedFourier]
-    known = [*maps, TableEncoder, *REGRESSORS, *CLASSIFIERS]
+    known = [*maps, *ENCODERS, *REGRESSORS, *CLASSIFIERS]
     own = (model for model in known if model.__module__.startswith("mercer."))
     return sorted(model.__name__ for model in own if not model.__name__.startswith("_"))
 
 
 def _subclasses(kind: type) -> Iterator[type]:
     """Yield all classes below another one."""
+    found: type
     for found in kind.__subclasses__():
         yield found
         yield from _subclasses(found)
@@ -134,18 +141,15 @@ def _without_dictionaries(model: Any) -> dict[Any, Any] | None:
     return {id(last): {"zipmap": False}} if other else None
 
 
-def _parsed(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
+def _machine_parsed(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
     """Return the outputs of a machine, its features and encoder parsed as models of their own."""
-    from skl2onnx._parse import parse_sklearn
-    from skl2onnx._supported_operators import get_model_alias
+    from skl2onnx import get_model_alias
 
     alias = get_model_alias(type(model))
     ridge = isinstance(model, (FeatureRidge, FeatureRidgeClassifier))
     features = model.features_ if ridge else None
     if features is not None and not isinstance(features, FeatureMap):
-        inputs, alias = parse_sklearn(scope, features, inputs, custom_parsers), ON_FEATURES
-        for variable in inputs:
-            variable.init_status(is_leaf=False)
+        inputs, alias = parsed(scope, features, inputs, custom_parsers), ON_FEATURES
     operator = scope.declare_local_operator(alias, model)
     operator.inputs = list(inputs)
     floats = type(_float_type(inputs))
@@ -256,7 +260,9 @@ def _write(model: Any, tape: Tape, found: list[Recorded], operator: Any, contain
 def _labels(model: Any, tape: Tape, codes: Recorded) -> Recorded:
     """Return the labels that codes stand for."""
     classes = model.classes_
-    classes = classes.astype({"i": np.int64, "u": np.int64, "b": bool}.get(classes.dtype.kind, object))
+    classes = classes.astype(
+        {"i": np.int64, "u": np.int64, "b": bool}.get(classes.dtype.kind, object)
+    )
     if classes.dtype == object:
         classes = np.asarray([str(label) for label in classes], dtype=object)
     name = tape.emit("Gather", [tape.constant(classes), codes.on(tape)], axis=0)

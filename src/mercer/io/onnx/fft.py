@@ -79,8 +79,8 @@ def _transformed(X: Recorded, shape: Any, **attributes: Any) -> Recorded:
     assert tape is not None
     X = astype(X, np.float64)
     if tape.opset >= AXIS_IS_INPUT:
-        axis = tape.constant(np.asarray(1, dtype=np.int64))
-        found = made("DFT", [X], shape, X.dtype, "", axis, **attributes)
+        numbers = (tape.constant(np.asarray(n, dtype=np.int64)) for n in (X.shape[1], 1))
+        found = made("DFT", [X], shape, X.dtype, *numbers, **attributes)
     else:
         found = made("DFT", [X], shape, X.dtype, axis=1, **attributes)
     return astype(found, own)

@@ -23,9 +23,7 @@ def indexed(X: Recorded, key: Any) -> Recorded:
     for item in items:
         if item is None:
             shape = (*found.shape[:axis], 1, *found.shape[axis:])
-            found = made(
-                "Unsqueeze", [found], shape, found.dtype, integers(found.tape, [axis])
-            )
+            found = made("Unsqueeze", [found], shape, found.dtype, integers(found.tape, [axis]))
             axis += 1
         elif isinstance(item, slice):
             found = _sliced(found, item, axis)
@@ -36,24 +34,40 @@ def indexed(X: Recorded, key: Any) -> Recorded:
 
 
 def replaced(X: Recorded, key: Any, value: Any) -> Recorded:
-    """Return an array in which some columns are others: ``X[:, key] = value``."""
-    rows, columns = (*_items(X, key), None)[:2]
-    if X.ndim != 2 or not _is_everything(rows) or not isinstance(columns, (int, slice)):
+    """Return an array of which a part is another: ``X[key] = value``, for all rows."""
+    from .namespace import expand_dims
+
+    items = _items(X, key)
+    if not all(isinstance(item, (int, slice)) for item in items) or not _is_everything(items[0]):
         raise NotRecordable("It assigns to some of its rows, in place.")
-    width = int(X.shape[1])
-    single = isinstance(columns, int)
-    start, stop, step = (slice(columns, columns + 1) if single else columns).indices(width)
-    if single and columns < 0:
-        start, stop = width + columns, width + columns + 1
-    if step != 1:
-        raise NotRecordable("It assigns to every other column, in place.")
+    given = astype(value if isinstance(value, Recorded) else Recorded.known(value), X.dtype)
+    place = given.ndim
+    for item in reversed(items):
+        if isinstance(item, slice):
+            place = max(place - 1, 0)
+        else:
+            # The value has no dimension where a single place is assigned to.
+            given = expand_dims(given, place)
+    return _assigned(X, items, given, 0)
+
+
+def _assigned(X: Recorded, items: list[Any], value: Recorded, axis: int) -> Recorded:
+    """Return an array whose part, from a dimension on, is broadcast from a value."""
     from .namespace import broadcast_to, concat
 
-    given = astype(value if isinstance(value, Recorded) else Recorded.known(value), X.dtype)
-    given = given[:, None] if single and given.ndim == 1 else given
-    middle = broadcast_to(given, (X.shape[0], stop - start))
-    parts = [X[:, :start], middle, X[:, stop:]]
-    return concat([part for part in parts if part.shape[1]], axis=1)
+    while axis < X.ndim and _is_everything(items[axis]):
+        axis += 1
+    if axis == X.ndim:
+        return broadcast_to(value, X.shape)
+    size, item = int(X.shape[axis]), items[axis]
+    if isinstance(item, int):
+        item = slice(item % size, item % size + 1)
+    start, stop, step = item.indices(size)
+    if step != 1:
+        raise NotRecordable("It assigns to every other column, in place.")
+    middle = _assigned(_sliced(X, slice(start, stop), axis), items, value, axis + 1)
+    parts = [_sliced(X, slice(0, start), axis), middle, _sliced(X, slice(stop, size), axis)]
+    return concat([part for part in parts if part.shape[axis]], axis=axis)
 
 
 def _items(X: Recorded, key: Any) -> list[Any]:
@@ -98,4 +112,6 @@ def _one(X: Recorded, place: int, axis: int) -> Recorded:
     shape = (*X.shape[:axis], *X.shape[axis + 1 :])
     tape = tape_of(X)
     assert tape is not None
-    return made("Gather", [X], shape, X.dtype, tape.constant(np.asarray(place, dtype=np.int64)), axis=axis)
+    return made(
+        "Gather", [X], shape, X.dtype, tape.constant(np.asarray(place, dtype=np.int64)), axis=axis
+    )

@@ -20,7 +20,7 @@ from ...machines import (
 )
 from ...machines.auto.learnt import ReweightedEncoder
 from ...machines.calibration import every_class
-from ...preprocessing import TableEncoder
+from ...preprocessing import SphericalCoordinates, TableEncoder
 from ...preprocessing.columns import NUMBER
 from .array import Recorded
 from .tape import NotRecordable
@@ -38,14 +38,16 @@ def features_of(model: Any, X: Recorded) -> Recorded:
     --------
     >>> import numpy as np
     >>> from mercer import RandomFourier
+    >>> from mercer._deferred import collected
     >>> from mercer.io.onnx.array import Recorded
     >>> from mercer.io.onnx.models import features_of
     >>> from mercer.io.onnx.tape import Tape
     >>> features = RandomFourier(n_components=8, random_state=0).fit(np.eye(3))
-    >>> features_of(features, Recorded.rows(Tape(18), "X", 3, np.float32)).shape
+    >>> with collected():
+    ...     features_of(features, Recorded.rows(Tape(18), "X", 3, np.float32)).shape
     (rows, 8)
     """
-    raise NotRecordable("It is not a feature map, nor an encoder of mercer.")
+    raise NotRecordable(f"{type(model).__name__} is not one of the transformers below.")
 
 
 @features_of.register
@@ -55,7 +57,9 @@ def _of_map(model: FeatureMap, X: Recorded) -> Recorded:
 
 @features_of.register
 def _of_rounded(model: QuantizedFourier, X: Recorded) -> Recorded:
-    raise NotRecordable("It rounds by a hash of the bits of each row, which ONNX cannot read.")
+    raise NotRecordable(
+        "QuantizedFourier rounds by a hash of the bits of each row, and ONNX cannot see bits."
+    )
 
 
 @features_of.register
@@ -81,7 +85,8 @@ def _of_table(model: TableEncoder, X: Recorded) -> Recorded:
     other = sorted(set(model.kinds_) - {NUMBER})
     if other:
         raise NotRecordable(
-            f"It encodes columns of kind {', '.join(map(repr, other))}; only numbers are written."
+            f"TableEncoder encodes columns of kind {', '.join(map(repr, other))} here, and only "
+            "numbers are written."
         )
     return model.transform_checked(X)
 
@@ -91,16 +96,23 @@ def _of_metric(model: ReweightedEncoder, X: Recorded) -> Recorded:
     return model.weights.reweighted(features_of(model.encoder, X))
 
 
+@features_of.register
+def _of_coordinates(model: SphericalCoordinates, X: Recorded) -> Recorded:
+    return model.points(X)
+
+
 @singledispatch
 def values_of(machine: Any, X: Recorded) -> Recorded:
     """Return the predictions of a machine for recorded rows, before they are decoded."""
-    raise NotRecordable("It is not a machine that has a converter.")
+    raise NotRecordable(f"{type(machine).__name__} is not one of the machines below.")
 
 
 @values_of.register(FeatureRidge)
 @values_of.register(FeatureRidgeClassifier)
 def _of_ridge(machine: Any, X: Recorded) -> Recorded:
-    return linear_values(machine, X if machine.features_ is None else features_of(machine.features_, X))
+    return linear_values(
+        machine, X if machine.features_ is None else features_of(machine.features_, X)
+    )
 
 
 def linear_values(machine: Any, Z: Recorded) -> Recorded:

@@ -21,13 +21,23 @@ from .operations import (
     made,
     tape_of,
 )
-from .tape import Rows
+from .tape import NotRecordable, Rows
 
 bool = np.dtype("bool")
 int8, int32, int64, uint8 = (np.dtype(name) for name in ("int8", "int32", "int64", "uint8"))
 float32, float64 = np.dtype("float32"), np.dtype("float64")
 complex64, complex128 = np.dtype("complex64"), np.dtype("complex128")
 __all__ = ["asarray", "astype", "fft"]
+
+
+class MissingFunction(NotRecordable, AttributeError):
+    """A function of the Array API that recorded arrays do not have."""
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(name)
+    raise MissingFunction(f"It uses {name}(), for which there is no operator here.")
 
 
 def _function(operator: str, function: Callable[..., Any]) -> Callable[..., Recorded]:
@@ -45,8 +55,7 @@ exp, log, sqrt = (
     _function(*pair) for pair in (("Exp", np.exp), ("Log", np.log), ("Sqrt", np.sqrt))
 )
 multiply, maximum, minimum = (
-    _function(*pair)
-    for pair in (("Mul", np.multiply), ("Max", np.maximum), ("Min", np.minimum))
+    _function(*pair) for pair in (("Mul", np.multiply), ("Max", np.maximum), ("Min", np.minimum))
 )
 
 
@@ -162,7 +171,9 @@ def _rest(shape: Sequence[Any], known: Sequence[Any]) -> Any:
     sizes = [size for size in shape if not isinstance(size, Rows)]
     found = math.prod(sizes) // math.prod(size for size in known if not isinstance(size, Rows))
     rows = [size for size in shape if isinstance(size, Rows)]
-    return found if not rows or builtins.any(isinstance(s, Rows) for s in known) else rows[0] * found
+    return (
+        found if not rows or builtins.any(isinstance(s, Rows) for s in known) else rows[0] * found
+    )
 
 
 def permute_dims(X: Recorded, axes: Sequence[int]) -> Recorded:
@@ -226,3 +237,8 @@ def argmax(X: Recorded, *, axis: int) -> Recorded:
 def searchsorted(values: Recorded, X: Recorded) -> Recorded:
     """Return how many sorted values are below each entry."""
     return sum(astype(values < X[..., None], int64), axis=-1)
+
+
+def remainder(X: Recorded, Y: Recorded) -> Recorded:
+    """Return what is left of entries when others are taken off as often as they fit."""
+    return X - floor(X / Y) * Y

@@ -77,7 +77,9 @@ def elementwise(
         return Recorded.known(function(*(array.value for array in arrays)), dtype)
     own = arrays[0].dtype
     if operator in SINGLE and own == np.float64:
-        return astype(elementwise(operator, function, *(astype(x, np.float32) for x in arrays)), own)
+        return astype(
+            elementwise(operator, function, *(astype(x, np.float32) for x in arrays)), own
+        )
     if operator == "Div" and own.kind in "iub":
         arrays = [astype(array, np.float64) for array in arrays]
         own = np.float64

@@ -61,7 +61,9 @@ class Rows:
     def name(self) -> str:
         """Return the name of an int64 vector of one entry that holds the number."""
         length = self.tape.emit("Shape", [self.source], start=0, end=1)
-        return self.tape.emit("Mul", [length, self.tape.constant(np.asarray([self.factor], np.int64))])
+        return self.tape.emit(
+            "Mul", [length, self.tape.constant(np.asarray([self.factor], np.int64))]
+        )
 
 
 class Tape:
