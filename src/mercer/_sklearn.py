@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+import sklearn.base
 from sklearn.base import (
-    BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     OneToOneFeatureMixin,
     TransformerMixin,
@@ -40,6 +40,7 @@ from sklearn.utils.validation import (
 from ._array import is_foreign, is_real_number, is_sparse, is_supported, to_numpy
 from ._dask import is_dask
 from ._frame import column_names, is_frame, is_missing, library, series
+from ._html import facts
 
 __all__ = [
     "RANDOM_STATE",
@@ -69,6 +70,23 @@ fit_context = _fit_context
 
 #: scikit-learn's three kinds of ``random_state``, and a NumPy ``Generator``.
 RANDOM_STATE = ["random_state", np.random.Generator]
+
+
+class BaseEstimator(sklearn.base.BaseEstimator):
+    """scikit-learn's base class; in notebooks what ``fit`` chose stands below the diagram."""
+
+    def _chosen(self) -> list[tuple[str, str]]:
+        """Return what was chosen, as pairs of a heading and a sentence; nothing before ``fit``."""
+        return []
+
+    def _html_repr(self) -> str:
+        """Return the diagram of scikit-learn and, below it, what was chosen."""
+        # First, as the diagram may ask for every attribute, and with that for what takes time.
+        pairs = self._chosen()
+        diagram: str = super()._html_repr()
+        return (
+            diagram + facts(f"{type(self).__name__}: what was chosen", pairs) if pairs else diagram
+        )
 
 
 def checked(part: Any) -> Any:

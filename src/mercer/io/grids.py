@@ -210,7 +210,7 @@ class GridRows:
             yield dict(zip(target.dims, parts, strict=True))
 
     def _rows_of(self, part: Any) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the numbers of the cells of a part that are rows, and the values if they matter."""
+        """Return the numbers of the cells of a part that are rows, and values if they matter."""
         if self.cells == "all":
             return np.arange(part.size), None
         values = part.values.ravel()

@@ -25,6 +25,7 @@ from .._devices import placed
 from .._registry import storable
 from .._settings import settings
 from .._sklearn import check_rows
+from .._words import one_line
 from ..engine.blocks import cut
 from ..engine.progress import Progress
 from ..engine.streams import as_weights, from_stream, learning_rows, rows_between
@@ -34,6 +35,7 @@ from ..solvers.iterative import MOST_ITERATIONS, solve_kernel_rows
 from ..solvers.low_rank_posterior import LowRankPosterior
 from ..solvers.row_systems import IterativeOptions
 from .calibration import HeldOut
+from .described import Described, described
 from .estimator import Values
 from .logistic import LogisticSolution, logistic_directly, logistic_iteratively
 from .report import CRITERIA, Expectation
@@ -300,6 +302,16 @@ class KernelState:
             state["solution"] = replace(self.solution, left_out=None)
             state.update(_Y=None, counts=None, _held=None)
         return state
+
+
+@described.register
+def _described(state: KernelState) -> Described:
+    """Return the rows, the kernel, and what an iterative solver did."""
+    kernel = f"{one_line(state.kernel)}, with {len(state.rows):,} centres"
+    lines = [("data", f"{state.n_rows:,} rows"), ("kernel", kernel)]
+    left_out = state._Y is not None and state.solution.left_out is not None
+    lines += [("solver", state.how)] if state.how else []
+    return Described(lines, knows_score=state._held is not None or left_out)
 
 
 def unit_of(Y: np.ndarray) -> float:

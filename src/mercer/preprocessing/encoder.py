@@ -331,6 +331,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         dropped = len(self.kinds_) - kept
         return text + (f", {_counted(dropped, 'constant column')} dropped" if dropped else "")
 
+    def _chosen(self) -> list[tuple[str, str]]:
+        return [("columns", self.describe())] if hasattr(self, "kinds_") else []
+
     def _learn(self, X: Any, reset: bool) -> TableEncoder:
         """Add blocks of ``X`` to the summary; a block that is refused leaves it as it was."""
         X = check_columns(X, owner=self, reset=reset)

@@ -16,6 +16,7 @@ from sklearn.base import TransformerMixin, clone
 from ..._array import as_floating, brought, joined_rows
 from ..._random import Stream, seed_of
 from ..._sklearn import RANDOM_STATE, Interval, StrOptions, check_rows, fit_context
+from ..._words import shortened
 from ...engine.cluster import Partitions, answered, on_cluster
 from ...engine.progress import Job
 from ...engine.sample import RowSample
@@ -23,7 +24,6 @@ from ...engine.streams import Block, learning_rows, stream_names
 from ...engine.threads import allowed_threads
 from ...kernels import Kernel
 from ..estimator import ALPHA, adopt
-from ..report import shortened
 from ..targets import LabelTargets, Targets
 from .batches import fresh_blocks, landmark_rows, probed, repeated, sample_size
 from .choices import ENOUGH_ROWS, Choices, choose_alphas, choose_kernel, choose_solver
