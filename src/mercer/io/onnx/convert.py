@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
+from ..._array import as_floating, dtype_name
 from ..._deferred import collected
 from ..._optional import require
 from ..._skl2onnx import parsed
@@ -194,7 +195,7 @@ def _shape_of_answers(operator: Any) -> None:
 
 
 def _record_features(model: Any, X: Recorded) -> list[Recorded]:
-    return [features_of(model, X)]
+    return [as_floating(features_of(model, X), dtype_name(X))]
 
 
 def _record_answers(model: Any, X: Recorded) -> list[Recorded]:

@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..._array import as_floating, beside, dtype_name, floating_name, like, namespace
-from ...features import FeatureMap, QuantizedFourier, TernaryFeatures, WaveFeatures
+from ...features import (
+    FeatureMap,
+    NystromFeatures,
+    QuantizedFourier,
+    TernaryFeatures,
+    WaveFeatures,
+)
 from ...kernels.base import tile_of
 from ...machines import (
     FeatureRidge,
@@ -53,6 +59,12 @@ def features_of(model: Any, X: Recorded) -> Recorded:
 @features_of.register
 def _of_map(model: FeatureMap, X: Recorded) -> Recorded:
     return model.map_block(X, namespace(X))
+
+
+@features_of.register
+def _of_landmarks(model: NystromFeatures, X: Recorded) -> Recorded:
+    # Roots of kernel matrices are badly conditioned: float32 would cost digits.
+    return model.map_block(as_floating(X, "float64"), namespace(X))
 
 
 @features_of.register
