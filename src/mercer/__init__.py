@@ -38,6 +38,7 @@ _NAMES = {
     ),
     "preprocessing": ("ImageWhitening", "SphericalCoordinates", "TableEncoder"),
     "io": ("load", "save"),
+    "io.onnx": ("to_onnx",),
     "machines": (
         "FeatureRidge",
         "FeatureRidgeClassifier",
@@ -127,6 +128,7 @@ if TYPE_CHECKING:
         WaveFeatures,
     )
     from .io import load, save
+    from .io.onnx import to_onnx
     from .kernels import (
         CNTK,
         NNGP,
@@ -229,6 +231,7 @@ __all__ = [
     "plan",
     "save",
     "set_config",
+    "to_onnx",
 ]
 
 

@@ -32,9 +32,9 @@ from sklearn.utils.validation import (
 )
 
 from ._array import is_foreign, is_real_number, is_sparse, is_supported, to_numpy
+from ._chosen import BaseEstimator
 from ._dask import is_dask
 from ._estimators import (
-    BaseEstimator,
     ClassifierMixin,
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from functools import singledispatch
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,55 +19,11 @@ from .._registry import storable
 from ..ops.products import add_gram, product_beside_scipy
 from .block_rows import beyond_float32, chosen_rows, mean_row
 from .folds import fold_draws
+from .gathered import Accumulator
 from .symmetric_sums import mirrored, symmetric_times, with_outer_products
 
 #: The share of the weight from which on a fold is not subtracted from the total.
 HEAVY = 0.999
-
-
-class Gathered(Protocol):
-    """What was gathered of the rows, and solvers solve from."""
-
-    @property
-    def n_rows(self) -> int:
-        """Rows that were added."""
-        ...
-
-    @property
-    def weight(self) -> float:
-        """The sum of their weights."""
-        ...
-
-    @property
-    def place(self) -> Any:
-        """An array that names library and device of what was gathered."""
-        ...
-
-    def variance(self) -> np.ndarray:
-        """Return the variance of every target."""
-        ...
-
-    def accumulator(self) -> Accumulator:
-        """Return what more rows can be added to: itself, or a new object with the same rows."""
-        ...
-
-
-class Accumulator(Gathered, Protocol):
-    """The mergeable state of a pass over blocks."""
-
-    def add(
-        self,
-        Z: Any,
-        Y: np.ndarray,
-        weights: np.ndarray | None = None,
-        overwrite: bool = False,
-    ) -> None:
-        """Add a block of features, its targets and, if there are any, its weights."""
-        ...
-
-    def merge(self, other: Any) -> None:
-        """Add what another accumulator of the same kind and shape has gathered."""
-        ...
 
 
 @storable
@@ -362,7 +318,7 @@ class RidgeStatistics:
         return _added([other for other in self.folds if other is not fold])
 
 
-def _added(parts: list[Moments]) -> Moments:
+def _added(parts: Sequence[Moments]) -> Moments:
     """Return the moments of the rows of all parts."""
     total = parts[0].empty()
     for part in parts:

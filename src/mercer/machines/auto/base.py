@@ -132,6 +132,10 @@ class KernelMachine(Machine):
         """What was chosen, why, and what to expect."""
         return self._fitted().report
 
+    def _chosen(self) -> list[tuple[str, str]]:
+        known = self._state is not None and self._state.report is not None
+        return self.report_.lines() if known else []
+
     @property
     def kernel_(self) -> Kernel:
         """The kernel."""

@@ -23,6 +23,7 @@ from ..._sklearn import (
     check_rows,
     fit_context,
 )
+from ..._words import shortened
 from ...engine.cluster import Partitions, answered, on_cluster
 from ...engine.progress import Job
 from ...engine.sample import RowSample
@@ -30,7 +31,6 @@ from ...engine.streams import Block, learning_rows, stream_names
 from ...engine.threads import allowed_threads
 from ...kernels import Kernel
 from ..estimator import ALPHA, adopt
-from ..report import shortened
 from ..targets import LabelTargets, Targets
 from .batches import fresh_blocks, landmark_rows, probed, repeated, sample_size
 from .choices import ENOUGH_ROWS, Choices, choose_alphas, choose_kernel, choose_solver
