@@ -35,7 +35,8 @@ def _narwhals() -> Any:
 
 
 def _root(X: Any) -> str:
-    return type(X).__module__.partition(".")[0]
+    # The relations of DuckDB 1 are from _duckdb.
+    return type(X).__module__.partition(".")[0].lstrip("_")
 
 
 def is_frame(X: Any) -> bool:
@@ -199,7 +200,7 @@ def _values(values: Any) -> np.ndarray:
     found[[is_missing(value) for value in found]] = None
     # Of objects nothing is known but what they are; narwhals takes a look at some.
     is_object = isinstance(getattr(values.to_native(), "dtype", None), np.dtype)
-    if is_object or dtype != nw.String and not _has_categories(values):
+    if is_object or (dtype != nw.String and not _has_categories(values)):
         found = _numbers(found)
     # Categories stay categories, whatever they hold: intervals and periods as strings.
     opaque = dtype == nw.Unknown or _has_categories(values)

@@ -209,7 +209,7 @@ def check_columns(X: Any, *, owner: Any, reset: bool = False) -> Any:
 
 
 def _check_arrow_names(X: Any, owner: Any, reset: bool) -> None:
-    """Set or compare the names of the columns of a pyarrow table, some of which scikit-learn skips."""
+    """Set or compare the names of the columns of a pyarrow table, which scikit-learn may skip."""
     names = np.array(column_names(X), dtype=object)
     if reset:
         owner.feature_names_in_ = names
