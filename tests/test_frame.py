@@ -14,8 +14,9 @@ from mercer import FeatureRidge, Gaussian, KernelRegressor, RandomFourier, Table
 from mercer._frame import (
     column,
     column_names,
+    common_library,
     frame_rows,
-    in_library_of,
+    in_library,
     is_categorical,
     is_frame,
     query_library,
@@ -163,10 +164,16 @@ def test_labels_of_every_library():
 def test_a_table_in_the_library_of_another():
     pandas, polars = pd.DataFrame({"a": [1]}), pl.DataFrame({"a": [1]})
     batch = pa.record_batch({"a": pa.array([1])})
-    assert in_library_of(pandas, pandas) is pandas
-    assert isinstance(in_library_of(batch, polars), pl.DataFrame)
-    assert isinstance(in_library_of(polars, pandas), pd.DataFrame)
-    assert isinstance(in_library_of(batch, batch), pd.DataFrame)
+    rows = np.eye(2)
+    assert [common_library(table) for table in (pandas, polars, batch, rows)] == [
+        "pandas", "polars", "pandas", None,
+    ]  # fmt: skip
+    assert in_library(pandas, "pandas") is pandas
+    assert in_library(batch, None) is batch
+    assert in_library(rows, "pandas") is rows
+    for table in (pandas, polars, batch):
+        assert isinstance(in_library(table, "pandas"), pd.DataFrame)
+        assert isinstance(in_library(table, "polars"), pl.DataFrame)
 
 
 LAZY = pl.LazyFrame({"a": [1.0, 2.0], "b": [0.0, 1.0]})

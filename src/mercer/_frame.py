@@ -124,26 +124,28 @@ def is_categorical(X: Any, number: int) -> bool:
     return _has_categories(_frame(X)[:, number])
 
 
-def in_library_of(X: Any, other: Any) -> Any:
-    """Return a table as one of the library of another table, pandas or polars or as it is.
+def common_library(X: Any) -> str | None:
+    """Return the library whose frames transformers take where they take tables like this one.
 
-    Parameters
-    ----------
-    X : table
-        The table.
-    other : table
-        One of the library that is wanted. Of a pyarrow table it is pandas', or polars' where
-        pandas is not installed: there are few transformers of pyarrow tables.
+    ``"pandas"`` or ``"polars"``; pyarrow's tables are pandas frames there, or those of polars where
+    pandas is not installed. ``None`` for all else.
     """
     from ._optional import is_installed
 
-    wanted = _frame(other).implementation
-    if wanted.is_pyarrow():
-        return _frame(X).to_pandas() if is_installed("pandas") else _frame(X).to_polars()
-    found = _frame(X)
-    if found.implementation is wanted or not (wanted.is_pandas() or wanted.is_polars()):
+    if not is_frame(X):
+        return None
+    root = _root(X)
+    if root == "pyarrow":
+        return "pandas" if is_installed("pandas") else "polars"
+    return root if root in ("pandas", "polars") else None
+
+
+def in_library(X: Any, name: str | None) -> Any:
+    """Return a table as a frame of pandas or polars; other things, and by no name, as they are."""
+    if name is None or not is_frame(X) or _root(X) == name:
         return X
-    return found.to_pandas() if wanted.is_pandas() else found.to_polars()
+    frame = _frame(X)
+    return frame.to_pandas() if name == "pandas" else frame.to_polars()
 
 
 def series(y: Any) -> Any:
