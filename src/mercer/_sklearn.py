@@ -43,7 +43,7 @@ from ._estimators import (
     RegressorMixin,
     TransformerMixin,
 )
-from ._frame import column_names, is_frame, is_missing, library, series
+from ._frame import column_names, is_arrow, is_frame, is_missing, refuse_query, series
 
 __all__ = [
     "RANDOM_STATE",
@@ -151,6 +151,7 @@ def check_rows(X: Any, *, name: str = "X", owner: Any = None, reset: bool = Fals
     """
     if is_foreign(X) or is_dask(X):
         return _check_foreign(X, name, owner, reset)
+    refuse_query(X, name)
     rules: dict[str, Any] = {
         "accept_sparse": "csr",
         "dtype": "numeric",
@@ -186,6 +187,7 @@ def check_columns(X: Any, *, owner: Any, reset: bool = False) -> Any:
     """
     if is_foreign(X) or is_dask(X):
         return _check_foreign(X, "X", owner, reset)
+    refuse_query(X, "X")
     if not is_frame(X):
         kind = getattr(getattr(X, "dtype", None), "kind", "O")
         if kind == "c":
@@ -211,7 +213,7 @@ def check_columns(X: Any, *, owner: Any, reset: bool = False) -> Any:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"X has several columns named {twice!r}; give them different names.")
-    if library(X) == "pyarrow":
+    if is_arrow(X):
         _check_arrow_names(X, owner, reset)
     else:
         _check_feature_names(owner, X, reset=reset)
@@ -226,7 +228,7 @@ def check_columns(X: Any, *, owner: Any, reset: bool = False) -> Any:
 
 
 def _check_arrow_names(X: Any, owner: Any, reset: bool) -> None:
-    """Set or compare the names of the columns of a pyarrow table, which scikit-learn skips."""
+    """Set or compare the names of the columns of a pyarrow table, which scikit-learn may skip."""
     names = np.array(column_names(X), dtype=object)
     if reset:
         owner.feature_names_in_ = names
@@ -360,6 +362,7 @@ def _given(y: Any) -> Any:
         raise ValueError(
             "requires y to be passed, but the target y is None; pass one target per row."
         )
+    refuse_query(y, "y")
     return to_numpy(y) if is_foreign(y) else series(y)
 
 
