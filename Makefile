@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# Compiled tests and modules are kept for the next process, whatever the environment says.
+export PYTHONDONTWRITEBYTECODE :=
 # Modules of libraries that need not be there.
 LIBRARIES := $(addprefix --ignore=src/mercer/,_devices/torch.py _devices/cupy.py ops/_cuda)
 

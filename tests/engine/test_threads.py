@@ -6,17 +6,21 @@ import time
 import numpy as np
 import pytest
 import scipy.linalg
+from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import mercer
 from mercer.engine import threads
 from mercer.engine.threads import (
+    SMALL_LOOP,
     SMALL_WORK,
     allowed_threads,
     limited_blas,
+    openmp_threads,
     run_tasks,
     single_threaded_blas,
 )
+from mercer.machines import k_means_state
 
 
 def blas_threads():
@@ -153,6 +157,35 @@ def test_every_library_gets_its_own_number_back():
             assert found[library.filepath] == libraries[library.filepath]
 
 
+def openmp_numbers():
+    return {info["num_threads"] for info in threadpool_info() if info["user_api"] == "openmp"}
+
+
+def test_loops_of_openmp_get_one_thread_for_small_work_and_their_own_number_back():
+    with threadpool_limits(3, user_api="openmp"):
+        with mercer.config(n_jobs=2):
+            for operations, expected in ((0.9 * SMALL_LOOP, 1), (1.1 * SMALL_LOOP, 2)):
+                with openmp_threads(operations):
+                    assert openmp_numbers() == {expected}
+        with mercer.config(n_jobs=5), openmp_threads(2 * SMALL_LOOP):
+            assert openmp_numbers() == {3}
+        with pytest.raises(ZeroDivisionError), openmp_threads(1):
+            1 / 0  # noqa: B018
+        assert openmp_numbers() == {3}
+
+
+def test_k_means_of_few_rows_has_one_thread(monkeypatch):
+    seen = []
+    watched(monkeypatch, KMeans, "fit", seen, openmp_numbers)
+    watched(monkeypatch, k_means_state, "pairwise_distances_argmin_min", seen, openmp_numbers)
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    with threadpool_limits(3, user_api="openmp"):
+        mercer.KernelKMeans(n_clusters=2, random_state=0).fit(X)
+        assert seen
+        assert all(found == {1} for found in seen)
+        assert openmp_numbers() == {3}
+
+
 MACHINES = [
     mercer.IRKMRegressor(n_iterations=0),
     mercer.FeatureRidge(mercer.RandomFourier(n_components=16, random_state=0)),
@@ -185,12 +218,12 @@ def test_machines_hold_blas_to_the_threads_of_their_work(machine, small, monkeyp
         assert blas_threads() == {3}
 
 
-def watched(monkeypatch, module, name, seen):
-    """Let a function of a module tell how many threads BLAS has when it is called."""
+def watched(monkeypatch, module, name, seen, look=blas_threads):
+    """Let a function of a module tell how many threads there are when it is called."""
     function = getattr(module, name)
 
     def telling(*arguments, **options):
-        seen.append(blas_threads())
+        seen.append(look())
         return function(*arguments, **options)
 
     monkeypatch.setattr(module, name, telling)

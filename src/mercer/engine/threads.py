@@ -24,6 +24,8 @@ Task = TypeVar("Task")
 #: each other, and for the next call, by spinning. On a busy machine two are up to seven times
 #: slower than one (measured: decompositions of 1,000 rows, products of 300 by 300).
 SMALL_WORK = 4e9
+#: The same for a loop of OpenMP, whose threads stay: some milliseconds.
+SMALL_LOOP = 1e8
 
 
 def run_tasks(
@@ -173,6 +175,36 @@ def allowed_threads(operations: float = math.inf) -> Iterator[None]:
         return
     with limited_blas(threads):
         yield
+
+
+@contextmanager
+def openmp_threads(operations: float) -> Iterator[None]:
+    """Hold the loops of OpenMP that this thread starts to one thread for small work.
+
+    scikit-learn's k-means is made of such loops. The limit is one of the calling thread alone.
+
+    Parameters
+    ----------
+    operations : float
+        Of one loop.
+    """
+    threads = 1 if operations < SMALL_LOOP else settings().workers()
+    before = [(library, library.num_threads) for library in _openmp_libraries()]
+    for library, number in before:
+        library.set_num_threads(min(threads, number))
+    try:
+        yield
+    finally:
+        for library, number in before:
+            library.set_num_threads(number)
+
+
+@cache
+def _openmp_libraries() -> list[Any]:
+    """Return the handles on the OpenMP libraries, looked up once."""
+    import sklearn.cluster  # noqa: F401
+
+    return list(ThreadpoolController().select(user_api="openmp").lib_controllers)
 
 
 @cache
