@@ -35,6 +35,7 @@ _NAMES = {
         "TensorNTKFeatures",
         "TernaryFeatures",
         "WaveFeatures",
+        "choose_map",
     ),
     "preprocessing": ("ImageWhitening", "SphericalCoordinates", "TableEncoder"),
     "io": ("load", "save"),
@@ -113,6 +114,7 @@ if TYPE_CHECKING:
         TensorNTKFeatures,
         TernaryFeatures,
         WaveFeatures,
+        choose_map,
     )
     from .io import load, save
     from .kernels import (
@@ -211,6 +213,7 @@ __all__ = [
     "Zonal",
     "__version__",
     "approximation_error",
+    "choose_map",
     "compare",
     "config",
     "load",

@@ -16,6 +16,7 @@ from ..kernels import Exponential, Kernel, Polynomial, PowerSeries
 from ..sketches import PolyTree, ProductSketch, SeriesSketch, TensorSketch
 from .base import FeatureMap
 from .growth import COMPONENTS, TOLERANCE
+from .rules import Situation, chosen_method
 from .traits import MapTraits
 
 
@@ -51,8 +52,8 @@ class PolynomialSketch(FeatureMap):
     ----------
     kernel_ : Polynomial
         The exact kernel that the map approximates.
-    method_ : str
-        Which method ``"auto"`` chose.
+    method_, method_reason_ : str
+        Which method ``"auto"`` chose, and why.
     seed_ : int
         The seed of everything that was drawn.
 
@@ -107,9 +108,9 @@ class PolynomialSketch(FeatureMap):
         return Polynomial(degree=self.degree, gamma=self.gamma, coef0=self.coef0)
 
     def _draw(self, stream: Stream, n_features_in: int) -> dict[str, Any]:
-        method = self.method
-        if method == "auto" or self.degree == 1:
-            method = "tensor" if self.degree <= 3 else "tree"
+        asked = self.method if self.degree > 1 else "tensor"
+        situation = Situation(n_features_in, self.n_components, self.degree)
+        method, reason = chosen_method("PolynomialSketch", asked, situation)
         width = n_features_in + (self.coef0 > 0)
         shape = (width, self.n_components, self.degree)
         sketch: TensorSketch | PolyTree | ProductSketch
@@ -120,7 +121,8 @@ class PolynomialSketch(FeatureMap):
         else:
             sketch = ProductSketch(stream, *shape)
         traits = MapTraits(scratch=4 * self.n_components + n_features_in + 1)
-        return {"method_": method, "sketch_": sketch, "traits_": traits}
+        facts = {"method_": method, "method_reason_": reason}
+        return {**facts, "sketch_": sketch, "traits_": traits}
 
     def _map(self, X: Any, xp: Any, out: Any = None) -> Any:
         rows = with_constant(X, self.gamma**0.5, self.coef0**0.5, xp)

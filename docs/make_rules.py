@@ -1,0 +1,134 @@
+"""The table of the guide page "Which map?": every rule, and what was measured on it.
+
+Rules are those of ``mercer.features.rules``; the measurements are the errors at equal time of
+``benchmarks/results/accuracy_choice.json``.
+
+Usage: ``python docs/make_rules.py``, which rewrites the table in ``docs/guide/choosing.md``.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mercer.features.rules import NEAR, ONE_CONVOLUTION, RULES, SPARE, WIDE
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks" / "results" / "accuracy_choice.json"
+PAGE = ROOT / "docs" / "guide" / "choosing.md"
+BEGIN, END = "<!-- rules -->", "<!-- end of rules -->"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was measured on a rule.
+
+    Attributes
+    ----------
+    tables : tuple of str
+        Titles of tables.
+    chosen : str
+        The column of the map that the rule names.
+    rivals : tuple of str
+        The columns of the others; the best one counts.
+    cases : callable
+        Whether the rule applies to a line.
+    """
+
+    tables: tuple[str, ...]
+    chosen: str
+    rivals: tuple[str, ...]
+    cases: Callable[[dict], bool]
+
+    def ratios(self, content: dict) -> np.ndarray:
+        """Return the errors at equal time over those of the best rival, case by case."""
+        found = []
+        for row in (row for title in self.tables for row in content["tables"][title]):
+            own = row.get(f"{self.chosen}, equal time")
+            others = [row.get(f"{rival}, equal time") for rival in self.rivals]
+            others = [error for error in others if error is not None]
+            if self.cases(row) and own is not None and others:
+                found.append(own / min(others))
+        return np.asarray(found)
+
+
+def deflates(row):
+    return row["features"] >= SPARE * (row["columns"] + 1)
+
+
+NETWORKS = ("zonal", "one-shot", "random", "sketch")
+#: What was measured, by question and number of the rule.
+EVIDENCE = {
+    ("Gaussian", 0): Evidence(
+        ("Gaussian",), "Gegenbauer", ("Fourier",), lambda row: row["rows"] == "sphere"
+    ),
+    ("Gaussian", 1): Evidence(
+        ("Gaussian",),
+        "Gegenbauer",
+        ("Fourier",),
+        lambda row: row["rows"] != "sphere" and row["reach"] <= NEAR,
+    ),
+    ("Gaussian", 2): Evidence(
+        ("Gaussian",),
+        "Fourier",
+        ("Gegenbauer",),
+        lambda row: row["rows"] != "sphere" and row["reach"] > NEAR,
+    ),
+    ("distance", 0): Evidence(
+        ("Laplace", "Matern"),
+        "Gegenbauer",
+        ("Fourier",),
+        lambda row: row["rows"] == "sphere",
+    ),
+    ("NTKFeatures", 0): Evidence(
+        ("NTK",), "zonal", NETWORKS[1:], lambda row: row["columns"] <= WIDE
+    ),
+    ("NTKFeatures", 1): Evidence(
+        ("NTK, wide",), "one-shot", ("zonal",), lambda row: row["columns"] > WIDE
+    ),
+    ("ArcCosineFeatures", 0): Evidence(("ArcCosine",), "deflated", ("antithetic",), deflates),
+    ("PolynomialSketch", 0): Evidence(
+        ("Polynomial",), "tensor", ("tree",), lambda row: row["degree"] <= ONE_CONVOLUTION
+    ),
+    ("PolynomialSketch", 1): Evidence(
+        ("Polynomial",), "tree", ("tensor",), lambda row: row["degree"] > ONE_CONVOLUTION
+    ),
+}
+
+
+def table(content: dict) -> str:
+    """Return the rules as a Markdown table."""
+    lines = ["| kernel or map | when | choice | why | measured |", "|---|---|---|---|---|"]
+    for question, rules in RULES.items():
+        for number, rule in enumerate(rules):
+            evidence = EVIDENCE.get((question, number))
+            measured = "" if evidence is None else in_words(evidence, content)
+            cells = (question, rule.when, f"`{rule.choice}`", rule.why, measured)
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def in_words(evidence: Evidence, content: dict) -> str:
+    """Return what was measured in one phrase."""
+    ratios = evidence.ratios(content)
+    middle = np.exp(np.mean(np.log(ratios)))
+    better = int(np.sum(ratios < 1))
+    return (
+        f"{middle:.2g} times the error of {' or '.join(evidence.rivals)}, "
+        f"smaller in {better} of {len(ratios)} cases"
+    )
+
+
+def main() -> None:
+    """Rewrite the table in the page."""
+    content = json.loads(RESULTS.read_text(encoding="utf-8"))
+    text = PAGE.read_text(encoding="utf-8")
+    head, rest = text.split(BEGIN)
+    tail = rest.split(END)[1]
+    PAGE.write_text(f"{head}{BEGIN}\n\n{table(content)}\n\n{END}{tail}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,179 @@
+"""The map for a kernel and some rows, by measured rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .._array import is_sparse
+from .._sklearn import check_rows
+from ..engine.rows import visit_rows
+from ..kernels import (
+    CNTK,
+    NNGP,
+    NTK,
+    ArcCosine,
+    Exponential,
+    Gaussian,
+    Kernel,
+    Polynomial,
+    PowerSeries,
+)
+from ..kernels.lengthscale import RowSummary
+from ..kernels.radial import is_angular, on_sphere
+from .base import FeatureMap
+from .for_kernel import Maker, maker_for
+from .frequencies import has_spectral_measure
+from .nystrom import NystromFeatures
+from .polynomial import DotProductSketch
+from .rules import Situation, choose
+from .zonal import GegenbauerFeatures
+from .zonal.region import find_region, on_one_sphere
+
+
+@dataclass(frozen=True)
+class MapChoice:
+    """A feature map that was chosen, and why.
+
+    Attributes
+    ----------
+    features : FeatureMap
+        The map, not fitted.
+    reason : str
+        The rule.
+    situation : Situation
+        What the rule goes by.
+
+    Examples
+    --------
+    >>> from mercer import Laplace
+    >>> from mercer.features import choose_map
+    >>> choose_map(Laplace(), np.eye(3)).reason
+    'the only one that has no landmarks, of rows that are not on a sphere'
+    """
+
+    features: FeatureMap
+    reason: str
+    situation: Situation
+
+    def __repr__(self) -> str:
+        return f"{self.features!r}: {self.reason}"
+
+
+def choose_map(
+    kernel: Kernel, X: Any, n_components: int = 512, random_state: Any = None
+) -> MapChoice:
+    """Return the map for a kernel that suits some rows best, and why.
+
+    Goes by the number of columns, how many lengthscales the rows are apart, whether they lie on a
+    sphere, and whether they are sparse; the rules are those of :doc:`/guide/choosing`. Maps with
+    landmarks, whose models are large, are chosen for kernels only that have no other.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        What is to be approximated; a lengthscale by a rule is taken from the rows.
+    X : array of shape (n_samples, n_features)
+        The rows, or some of them.
+    n_components : int, default=512
+        The number of features.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the map.
+
+    Returns
+    -------
+    choice : MapChoice
+        With the map as ``features``, not fitted.
+
+    Examples
+    --------
+    >>> from mercer import Gaussian, choose_map
+    >>> X = np.random.default_rng(0).standard_normal((500, 8))
+    >>> print(choose_map(Gaussian(6.0), X, n_components=256))
+    >>> print(choose_map(Gaussian(1.0), X, n_components=256))
+    """
+    rows, kernel = kernel.as_rows(X)
+    rows = check_rows(rows)
+    summary = RowSummary()
+    visit_rows(summary.update, rows, label="norms")
+    if kernel.needs_data():
+        kernel = kernel.from_summary(summary)
+    width = int(rows.shape[1])
+    density = rows.nnz / max(1, rows.shape[0] * width) if is_sparse(rows) else 1.0
+    situation = Situation(width, n_components, density=density, **_place(kernel, summary))
+    return chosen_map(kernel, situation, random_state)
+
+
+def chosen_map(kernel: Kernel, situation: Situation, random_state: Any = None) -> MapChoice:
+    """Return the map for a kernel in a known situation.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Its lengthscale a number.
+    situation : Situation
+        What is known of the rows.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the map.
+
+    Examples
+    --------
+    >>> from mercer import Gaussian
+    >>> chosen_map(Gaussian(), Situation(n_features=3, n_components=64, sphere=True)).features
+    GegenbauerFeatures(kernel=Gaussian(), n_components=64)
+    """
+    situation = replace(situation, power=_power(kernel))
+    rule = choose(family_of(kernel), situation)
+    own = maker_for(kernel)
+    makers: dict[str, Maker | None] = {
+        "GegenbauerFeatures": partial(GegenbauerFeatures, kernel),
+        "DotProductSketch": partial(DotProductSketch, kernel),
+        "NystromFeatures": partial(NystromFeatures, kernel),
+    }
+    maker = makers.get(rule.choice, own)
+    assert maker is not None
+    features = maker(n_components=situation.n_components, random_state=random_state)
+    return MapChoice(features, rule.reason, situation)
+
+
+def family_of(kernel: Kernel) -> str:
+    """Return which rules are those of a kernel.
+
+    Examples
+    --------
+    >>> from mercer import Laplace, Matern
+    >>> family_of(Laplace()), family_of(Matern() + Laplace())
+    ('distance', 'other')
+    """
+    kinds = {
+        Gaussian: "Gaussian",
+        Polynomial: "polynomial",
+        (Exponential, PowerSeries): "power series",
+        ArcCosine: "arc-cosine",
+        (NTK, NNGP): "network",
+        CNTK: "images",
+    }
+    found = next((name for kind, name in kinds.items() if isinstance(kernel, kind)), None)
+    return found or ("distance" if has_spectral_measure(kernel) else "other")
+
+
+def _power(kernel: Kernel) -> int:
+    """Return the degree of a polynomial kernel; 1 of others."""
+    return int(kernel.degree) if isinstance(kernel, Polynomial) else 1
+
+
+def _place(kernel: Kernel, summary: RowSummary) -> dict[str, Any]:
+    """Return where rows lie, as far as it matters for a kernel."""
+    if is_angular(kernel) or not on_sphere(kernel):
+        return {}
+    if on_one_sphere(summary):
+        return {"sphere": True}
+    if not isinstance(kernel, (Gaussian, Exponential, PowerSeries)):
+        return {}
+    region = find_region(kernel, "auto", summary)
+    scale = float(getattr(kernel, "lengthscale", 1.0))
+    reach = float(np.sqrt(np.mean(region.norms**2))) / scale
+    return {"reach": reach, "furthest": region.largest / scale}
