@@ -1,7 +1,7 @@
 """``n_components="auto"``: the score that it reaches, and what that costs, against a full grid.
 
-Scores are of test rows. The cost of the chosen size alone is that of a fit that is told it. Costs are
-CPU seconds of all threads, which other work on the machine hardly changes, and seconds beside them.
+Scores are of test rows. The cost of the chosen size alone is that of a fit that is told it. Costs
+are CPU seconds of all threads, which other work on the machine hardly changes, beside seconds.
 The grid ends where the memory budget does: a larger map would not be chosen, nor fit.
 """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, singledispatch
 from typing import Any
 
 import numpy as np
@@ -136,10 +136,13 @@ def chosen_map(kernel: Kernel, situation: Situation, random_state: Any = None) -
     maker = makers.get(rule.choice, own)
     assert maker is not None
     features = maker(n_components=situation.n_components, random_state=random_state)
-    return MapChoice(features, rule.reason, situation)
+    name = type(features).__name__
+    reason = rule.reason if rule.choice == name else f"{name}, {rule.reason}"
+    return MapChoice(features, reason, situation)
 
 
-def family_of(kernel: Kernel) -> str:
+@singledispatch
+def family_of(kernel: Any) -> str:
     """Return which rules are those of a kernel.
 
     Examples
@@ -148,16 +151,39 @@ def family_of(kernel: Kernel) -> str:
     >>> family_of(Laplace()), family_of(Matern() + Laplace())
     ('distance', 'other')
     """
-    kinds = {
-        Gaussian: "Gaussian",
-        Polynomial: "polynomial",
-        (Exponential, PowerSeries): "power series",
-        ArcCosine: "arc-cosine",
-        (NTK, NNGP): "network",
-        CNTK: "images",
-    }
-    found = next((name for kind, name in kinds.items() if isinstance(kernel, kind)), None)
-    return found or ("distance" if has_spectral_measure(kernel) else "other")
+    return "distance" if has_spectral_measure(kernel) else "other"
+
+
+@family_of.register
+def _(kernel: Gaussian) -> str:
+    return "Gaussian"
+
+
+@family_of.register
+def _(kernel: Polynomial) -> str:
+    return "polynomial"
+
+
+@family_of.register(Exponential)
+@family_of.register(PowerSeries)
+def _(kernel: Kernel) -> str:
+    return "power series"
+
+
+@family_of.register
+def _(kernel: ArcCosine) -> str:
+    return "arc-cosine"
+
+
+@family_of.register(NTK)
+@family_of.register(NNGP)
+def _(kernel: Kernel) -> str:
+    return "NTKFeatures"
+
+
+@family_of.register
+def _(kernel: CNTK) -> str:
+    return "CNTKSketch"
 
 
 def _power(kernel: Kernel) -> int:

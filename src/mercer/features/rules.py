@@ -14,10 +14,12 @@ from dataclasses import dataclass
 
 #: Columns up to which directions are cheap to draw, to keep and to multiply with.
 WIDE = 4096
-#: Lengthscales that rows of a Gaussian kernel are away from their mean for Gegenbauer polynomials
-#: to be better: the root of the mean square, and the furthest row.
-NEAR, FURTHEST = 1.0, 2.0
-#: Components for each exact column of the deflated map, at least.
+#: Lengthscales that rows of a Gaussian kernel are at most away from their mean for Gegenbauer
+#: polynomials to be better (the root of the mean square), and how many times as far the furthest is.
+NEAR, FURTHEST = 1.0, 3.0
+#: Components for each exact column of low degree, at least, so that enough are left for the others.
+SPARE_COLUMNS = 2
+#: The same for the deflated map.
 SPARE = 1.25
 #: The highest power that one convolution is best for.
 ONE_CONVOLUTION = 3
@@ -83,50 +85,121 @@ def _otherwise(situation: Situation) -> bool:
 #: Rules by question: the families of kernels, and the maps that have several methods.
 RULES: dict[str, tuple[Rule, ...]] = {
     "Gaussian": (
-        Rule("GegenbauerFeatures", "rows on a sphere", "TODO", lambda s: s.sphere),
         Rule(
             "GegenbauerFeatures",
-            f"rows within {NEAR:g} lengthscale of their mean, none beyond {FURTHEST:g}",
-            "TODO",
-            lambda s: s.reach <= NEAR and s.furthest <= FURTHEST and s.density == 1,
+            "rows on a sphere",
+            "one value a degree is all that the kernel has there",
+            lambda s: s.sphere,
         ),
-        Rule("RandomFourier", "other rows", "TODO", _otherwise),
+        Rule(
+            "GegenbauerFeatures",
+            f"dense rows with a reach up to {NEAR:g}, none {FURTHEST:g} times as far, and "
+            f"{SPARE_COLUMNS} components for each column",
+            "few degrees hold the kernel, the lowest of them exactly",
+            lambda s: (
+                s.density == 1
+                and s.reach <= NEAR
+                and s.furthest <= FURTHEST * s.reach
+                and s.n_components >= SPARE_COLUMNS * (s.n_features + 1)
+            ),
+        ),
+        Rule(
+            "RandomFourier",
+            "other rows",
+            "the kernel has too many degrees, or the mean of the rows must be subtracted",
+            _otherwise,
+        ),
     ),
     "distance": (
-        Rule("GegenbauerFeatures", "rows on a sphere", "TODO", lambda s: s.sphere),
-        Rule("RandomFourier", "other rows", "TODO", _otherwise),
+        Rule(
+            "GegenbauerFeatures",
+            "rows on a sphere",
+            "one value a degree is all that the kernel has there",
+            lambda s: s.sphere,
+        ),
+        Rule(
+            "RandomFourier", "other rows", "it is no kernel of norms and angles there", _otherwise
+        ),
     ),
-    "network": (Rule("zonal", "up to", "TODO", _otherwise),),
-    "arc-cosine": (Rule("GegenbauerFeatures", "any rows", "TODO", _otherwise),),
-    "power series": (Rule("GegenbauerFeatures", "any rows", "TODO", _otherwise),),
+    "arc-cosine": (
+        Rule(
+            "GegenbauerFeatures",
+            f"{SPARE_COLUMNS} components for each function of degree up to 2",
+            "these degrees hold most of the kernel, and are exact then",
+            lambda s: s.n_components >= SPARE_COLUMNS * math.comb(s.n_features + 2, 2),
+        ),
+        Rule(
+            "ArcCosineFeatures",
+            "fewer components",
+            "the columns of degree up to 1 are exact here too, and take less time",
+            _otherwise,
+        ),
+    ),
+    "power series": (
+        Rule(
+            "GegenbauerFeatures",
+            "any rows",
+            "directions take less time than the transforms of sketches",
+            _otherwise,
+        ),
+    ),
     "polynomial": (
-        Rule("GegenbauerFeatures", "a degree up to 2", "TODO", lambda s: s.power <= 2),
         Rule(
             "NystromFeatures",
-            "no more monomials than components",
+            "a component for each monomial",
             "as many landmarks hold the kernel exactly",
             lambda s: math.comb(s.n_features + s.power, s.power) <= s.n_components,
         ),
-        Rule("DotProductSketch", "more monomials", "TODO", _otherwise),
+        Rule("DotProductSketch", "fewer components", "TODO", _otherwise),
     ),
-    "images": (Rule("CNTKSketch", "any", "TODO", _otherwise),),
-    "other": (Rule("NystromFeatures", "any", "TODO", _otherwise),),
+    "other": (
+        Rule(
+            "NystromFeatures",
+            "a kernel without a map of its own",
+            "landmarks ask for values of the kernel only",
+            _otherwise,
+        ),
+    ),
     "NTKFeatures": (
-        Rule("zonal", f"up to {WIDE:,} columns", "TODO", lambda s: s.n_features <= WIDE),
-        Rule("one-shot", f"more than {WIDE:,} columns", "TODO", _otherwise),
+        Rule(
+            "zonal",
+            f"up to {WIDE:,} columns",
+            "the smallest error, and no product of features layer by layer",
+            lambda s: s.n_features <= WIDE,
+        ),
+        Rule(
+            "one-shot",
+            f"more than {WIDE:,} columns",
+            "directions would take more time and memory than a sketch",
+            _otherwise,
+        ),
     ),
     "ArcCosineFeatures": (
         Rule(
             "deflated",
-            "TODO",
-            "TODO",
+            f"{SPARE:g} components for each of the d + 1 exact columns",
+            "what is exact is half of the kernel",
             lambda s: s.n_components >= SPARE * (s.n_features + 1),
         ),
-        Rule("antithetic", "TODO", "TODO", _otherwise),
+        Rule("antithetic", "fewer components", "the exact columns would be nearly all", _otherwise),
     ),
     "PolynomialSketch": (
-        Rule("tensor", "TODO", "TODO", lambda s: s.power <= ONE_CONVOLUTION),
-        Rule("tree", "TODO", "TODO", _otherwise),
+        Rule(
+            "tensor",
+            f"degrees up to {ONE_CONVOLUTION}",
+            "one convolution is as near to the kernel, and faster",
+            lambda s: s.power <= ONE_CONVOLUTION,
+        ),
+        Rule("tree", "higher degrees", "errors of factors do not multiply", _otherwise),
+    ),
+    "CNTKSketch": (
+        Rule(
+            "random",
+            "any images",
+            "a matrix product a layer; sketches take three times as long on a processor, and "
+            "transforms on a card",
+            _otherwise,
+        ),
     ),
 }
 
