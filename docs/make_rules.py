@@ -7,13 +7,14 @@ Usage: ``python docs/make_rules.py``, which rewrites the table in ``docs/guide/c
 """
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from mercer.features.rules import NEAR, ONE_CONVOLUTION, RULES, SPARE, WIDE
+from mercer.features.rules import NEAR, ONE_CONVOLUTION, RULES, SPARE, SPARE_COLUMNS, WIDE
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "accuracy_choice.json"
@@ -58,6 +59,18 @@ def deflates(row):
     return row["features"] >= SPARE * (row["columns"] + 1)
 
 
+def has_linear(row):
+    return row["features"] >= SPARE_COLUMNS * (row["columns"] + 1)
+
+
+def has_quadratic(row):
+    return row["features"] >= SPARE_COLUMNS * math.comb(row["columns"] + 2, 2)
+
+
+def monomials(row):
+    return math.comb(row["columns"] + row["degree"], row["degree"])
+
+
 NETWORKS = ("zonal", "one-shot", "random", "sketch")
 #: What was measured, by question and number of the rule.
 EVIDENCE = {
@@ -68,13 +81,35 @@ EVIDENCE = {
         ("Gaussian",),
         "Gegenbauer",
         ("Fourier",),
-        lambda row: row["rows"] != "sphere" and row["reach"] <= NEAR,
+        lambda row: row["rows"] != "sphere" and row["reach"] <= NEAR and has_linear(row),
     ),
     ("Gaussian", 2): Evidence(
         ("Gaussian",),
         "Fourier",
         ("Gegenbauer",),
-        lambda row: row["rows"] != "sphere" and row["reach"] > NEAR,
+        lambda row: row["rows"] != "sphere" and not (row["reach"] <= NEAR and has_linear(row)),
+    ),
+    ("arc-cosine", 0): Evidence(
+        ("ArcCosine",), "Gegenbauer", ("deflated", "antithetic"), has_quadratic
+    ),
+    ("arc-cosine", 1): Evidence(
+        ("ArcCosine",),
+        "deflated",
+        ("Gegenbauer",),
+        lambda row: row["order"] == 1 and not has_quadratic(row),
+    ),
+    ("power series", 0): Evidence(("Exponential",), "Gegenbauer", ("series",), lambda row: True),
+    ("polynomial", 0): Evidence(
+        ("Polynomial",),
+        "Nystrom",
+        ("series", "tensor", "tree"),
+        lambda row: row["columns"] > 3 and monomials(row) <= row["features"],
+    ),
+    ("polynomial", 1): Evidence(
+        ("Polynomial",),
+        "series",
+        ("tensor", "tree"),
+        lambda row: monomials(row) > row["features"],
     ),
     ("distance", 0): Evidence(
         ("Laplace", "Matern"),
@@ -113,7 +148,7 @@ def table(content: dict) -> str:
 def in_words(evidence: Evidence, content: dict) -> str:
     """Return what was measured in one phrase."""
     ratios = evidence.ratios(content)
-    middle = np.exp(np.mean(np.log(ratios)))
+    middle = np.median(ratios)
     better = int(np.sum(ratios < 1))
     return (
         f"{middle:.2g} times the error of {' or '.join(evidence.rivals)}, "

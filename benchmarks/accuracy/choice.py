@@ -95,7 +95,7 @@ def cases(
             for order in (0, 1):
                 facts = {"rows": kind, "columns": d, "order": order}
                 yield "ArcCosine", facts, ArcCosine(order), of_layer(order), rows
-            for degree in (2, 3, 5):
+            for degree in (2, 3, 5, 8):
                 facts = {"rows": kind, "columns": d, "degree": degree}
                 yield "Polynomial", facts, Polynomial(degree), of_power(degree), rows
             for reach in (0.5, 1.0, 2.0):

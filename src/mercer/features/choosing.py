@@ -49,10 +49,9 @@ class MapChoice:
 
     Examples
     --------
-    >>> from mercer import Laplace
-    >>> from mercer.features import choose_map
-    >>> choose_map(Laplace(), np.eye(3)).reason
-    'the only one that has no landmarks, of rows that are not on a sphere'
+    >>> from mercer import Laplace, choose_map
+    >>> choose_map(Laplace(), np.diag([1.0, 2.0, 3.0]))
+    RandomFourier(kernel=Laplace()): RandomFourier (other rows: it is no kernel of norms ...)
     """
 
     features: FeatureMap
@@ -60,7 +59,7 @@ class MapChoice:
     situation: Situation
 
     def __repr__(self) -> str:
-        return f"{self.features!r}: {self.reason}"
+        return f"{' '.join(repr(self.features).split())}: {self.reason}"
 
 
 def choose_map(
@@ -92,8 +91,10 @@ def choose_map(
     --------
     >>> from mercer import Gaussian, choose_map
     >>> X = np.random.default_rng(0).standard_normal((500, 8))
-    >>> print(choose_map(Gaussian(6.0), X, n_components=256))
-    >>> print(choose_map(Gaussian(1.0), X, n_components=256))
+    >>> type(choose_map(Gaussian(6.0), X).features).__name__
+    'GegenbauerFeatures'
+    >>> choose_map(Gaussian(1.0), X, n_components=256, random_state=0)
+    RandomFourier(kernel=Gaussian(), n_components=256, random_state=0): RandomFourier (other ...)
     """
     rows, kernel = kernel.as_rows(X)
     rows = check_rows(rows)
@@ -130,7 +131,7 @@ def chosen_map(kernel: Kernel, situation: Situation, random_state: Any = None) -
     own = maker_for(kernel)
     makers: dict[str, Maker | None] = {
         "GegenbauerFeatures": partial(GegenbauerFeatures, kernel),
-        "DotProductSketch": partial(DotProductSketch, kernel),
+        "DotProductSketch": partial(DotProductSketch, kernel, degree=max(8, situation.power)),
         "NystromFeatures": partial(NystromFeatures, kernel),
     }
     maker = makers.get(rule.choice, own)

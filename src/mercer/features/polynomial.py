@@ -39,7 +39,7 @@ class PolynomialSketch(FeatureMap):
         The number of features; odd numbers are fine. ``"auto"``: as many as
         ``tolerance`` asks for.
     method : {"auto", "tensor", "tree", "product"}, default="auto"
-        ``"tensor"``: one convolution of CountSketches, best up to degree 3; ``"tree"``:
+        ``"tensor"``: one convolution of CountSketches, best up to degree 5; ``"tree"``:
         convolutions of two factors in a balanced tree [2]_, best for higher degrees;
         ``"product"``: products of random projections, for comparison.
     tolerance : float, default=0.05

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 #: Columns up to which directions are cheap to draw, to keep and to multiply with.
 WIDE = 4096
 #: Lengthscales that rows of a Gaussian kernel are at most away from their mean for Gegenbauer
-#: polynomials to be better (the root of the mean square), and how many times as far the furthest is.
+#: polynomials to be better (the root of the mean square), and how many times that the furthest is.
 NEAR, FURTHEST = 1.0, 3.0
 #: Components for each exact column of low degree, at least, so that enough are left for the others.
 SPARE_COLUMNS = 2
 #: The same for the deflated map.
 SPARE = 1.25
 #: The highest power that one convolution is best for.
-ONE_CONVOLUTION = 3
+ONE_CONVOLUTION = 5
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,12 @@ RULES: dict[str, tuple[Rule, ...]] = {
             "as many landmarks hold the kernel exactly",
             lambda s: math.comb(s.n_features + s.power, s.power) <= s.n_components,
         ),
-        Rule("DotProductSketch", "fewer components", "TODO", _otherwise),
+        Rule(
+            "DotProductSketch",
+            "fewer components",
+            "constant and linear part are exact, and columns of unequal size do no harm",
+            _otherwise,
+        ),
     ),
     "other": (
         Rule(
@@ -187,7 +192,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
         Rule(
             "tensor",
             f"degrees up to {ONE_CONVOLUTION}",
-            "one convolution is as near to the kernel, and faster",
+            "one convolution is about as near to the kernel, and faster",
             lambda s: s.power <= ONE_CONVOLUTION,
         ),
         Rule("tree", "higher degrees", "errors of factors do not multiply", _otherwise),

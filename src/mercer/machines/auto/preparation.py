@@ -13,8 +13,8 @@ from sklearn.base import clone
 from ...engine.cluster import Partitions
 from ...engine.sample import RowSample
 from ...engine.streams import Block
-from ...features.approximation import approximation_error
 from ...features import GegenbauerFeatures, NystromFeatures
+from ...features.approximation import approximation_error
 from ...features.choosing import choose_map, chosen_map
 from ...kernels import Kernel
 from ...preprocessing import TableEncoder
