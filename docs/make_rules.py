@@ -14,7 +14,16 @@ from pathlib import Path
 
 import numpy as np
 
-from mercer.features.rules import NEAR, ONE_CONVOLUTION, RULES, SPARE, SPARE_COLUMNS, WIDE
+from mercer.features.rules import (
+    DEEP,
+    MANY,
+    NEAR,
+    ONE_CONVOLUTION,
+    RULES,
+    SPARE,
+    SPARE_COLUMNS,
+    WIDE,
+)
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "accuracy_choice.json"
@@ -36,12 +45,15 @@ class Evidence:
         The columns of the others; the best one counts.
     cases : callable
         Whether the rule applies to a line.
+    where : str
+        Which of these lines count, if not all.
     """
 
     tables: tuple[str, ...]
     chosen: str
     rivals: tuple[str, ...]
     cases: Callable[[dict], bool]
+    where: str = ""
 
     def ratios(self, content: dict) -> np.ndarray:
         """Return the errors at equal time over those of the best rival, case by case."""
@@ -71,7 +83,30 @@ def monomials(row):
     return math.comb(row["columns"] + row["degree"], row["degree"])
 
 
-NETWORKS = ("zonal", "one-shot", "random", "sketch")
+def transforms(row):
+    return row["rows"] != "sparse" and row["columns"] > WIDE and row["features"] >= MANY
+
+
+def at_once(row):
+    wide = WIDE if row["depth"] < DEEP else 2 * WIDE
+    return row["rows"] != "sparse" and row["columns"] > wide and row["features"] >= MANY
+
+
+#: What questions and columns of the tables are called.
+FAMILIES = {
+    "Gaussian": "Gaussian",
+    "distance": "Laplace, Matérn and other kernels of the distance",
+    "arc-cosine": "arc-cosine",
+    "power series": "exponential, power series",
+    "polynomial": "polynomial",
+    "other": "others",
+}
+NAMES = {
+    "Fourier": "orthogonal Fourier features",
+    "Fourier, hd3": "hd3",
+    "Gegenbauer": "Gegenbauer features",
+    "series": "`DotProductSketch`",
+}
 #: What was measured, by question and number of the rule.
 EVIDENCE = {
     ("Gaussian", 0): Evidence(
@@ -108,8 +143,9 @@ EVIDENCE = {
     ("polynomial", 1): Evidence(
         ("Polynomial",),
         "series",
-        ("tensor", "tree"),
-        lambda row: monomials(row) > row["features"],
+        ("Gegenbauer", "tensor"),
+        lambda row: row["rows"] == "uneven" and monomials(row) > row["features"],
+        "on uneven rows",
     ),
     ("distance", 0): Evidence(
         ("Laplace", "Matern"),
@@ -117,11 +153,21 @@ EVIDENCE = {
         ("Fourier",),
         lambda row: row["rows"] == "sphere",
     ),
-    ("NTKFeatures", 0): Evidence(
-        ("NTK",), "zonal", NETWORKS[1:], lambda row: row["columns"] <= WIDE
+    ("RandomFourier", 0): Evidence(
+        ("Gaussian, wide", "Fourier, wide"), "Fourier, hd3", ("Fourier",), transforms
     ),
+    ("RandomFourier", 1): Evidence(
+        ("Gaussian", "Gaussian, wide", "Fourier, wide", "Laplace", "Matern"),
+        "Fourier",
+        ("Fourier, hd3",),
+        lambda row: not transforms(row),
+    ),
+    ("NTKFeatures", 0): Evidence(("NTK, wide", "NTK, wider"), "one-shot", ("zonal",), at_once),
     ("NTKFeatures", 1): Evidence(
-        ("NTK, wide",), "one-shot", ("zonal",), lambda row: row["columns"] > WIDE
+        ("NTK", "NTK, wide", "NTK, wider"),
+        "zonal",
+        ("one-shot", "random", "sketch"),
+        lambda row: not at_once(row),
     ),
     ("ArcCosineFeatures", 0): Evidence(("ArcCosine",), "deflated", ("antithetic",), deflates),
     ("PolynomialSketch", 0): Evidence(
@@ -140,7 +186,8 @@ def table(content: dict) -> str:
         for number, rule in enumerate(rules):
             evidence = EVIDENCE.get((question, number))
             measured = "" if evidence is None else in_words(evidence, content)
-            cells = (question, rule.when, f"`{rule.choice}`", rule.why, measured)
+            name = FAMILIES.get(question, f"`{question}`")
+            cells = (name, rule.when, f"`{rule.choice}`", rule.why, measured)
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
@@ -148,12 +195,10 @@ def table(content: dict) -> str:
 def in_words(evidence: Evidence, content: dict) -> str:
     """Return what was measured in one phrase."""
     ratios = evidence.ratios(content)
-    middle = np.median(ratios)
     better = int(np.sum(ratios < 1))
-    return (
-        f"{middle:.2g} times the error of {' or '.join(evidence.rivals)}, "
-        f"smaller in {better} of {len(ratios)} cases"
-    )
+    rivals = " or ".join(NAMES.get(rival, rival) for rival in evidence.rivals)
+    said = f"{np.median(ratios):.2g} times that of {rivals}"
+    return f"{said}, smaller in {better} of {len(ratios)} cases {evidence.where}".rstrip()
 
 
 def main() -> None:

@@ -50,8 +50,9 @@ from ..report import Report, Table
 N_ROWS, N_OTHERS = 1500, 600
 SIZES, SEEDS = (256, 1024), 2
 COLUMNS, REACHES = (3, 8, 16, 64, 256, 784), (0.5, 1.0, 2.0, 4.0)
-#: Columns of sparse rows, and their share of entries that are not 0.
-WIDE, DENSITY = (784, 6000), 0.01
+#: Columns of wide rows for all maps, and for those that it matters to; and the share of entries of
+#: sparse rows that are not 0.
+WIDE, WIDER, DENSITY = (784, 6000), (5000, 10_000), 0.01
 
 #: Makes a map from a number of features and a seed.
 Makers = dict[str, Any]
@@ -102,6 +103,18 @@ def cases(
                 facts = {"rows": kind, "columns": d, "reach": reach}
                 kernel = Exponential(1 / reach)
                 yield "Exponential", facts, kernel, of_series(kernel), rows
+    for d in (d for d in WIDER if wide):
+        rows = drawn("even", d)
+        for reach in REACHES[:3]:
+            facts = {"rows": "even", "columns": d, "reach": reach}
+            makers = of_gaussian(Gaussian(1 / reach))
+            both = {name: makers[name] for name in ("Fourier", "Fourier, hd3")}
+            yield "Fourier, wide", facts, Gaussian(1 / reach), both, rows
+        for depth in (1, 3):
+            makers = of_network(depth)
+            both = {name: makers[name] for name in ("zonal", "one-shot")}
+            facts = {"rows": "even", "columns": d, "depth": depth}
+            yield "NTK, wider", facts, NTK(depth), both, rows
     for d in wide:
         for kind in ("sparse", "even"):
             rows = drawn(kind, d)

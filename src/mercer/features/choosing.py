@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._array import is_sparse
+from .._array import is_foreign, is_sparse
+from .._settings import settings
 from .._sklearn import check_rows
 from ..engine.rows import visit_rows
 from ..kernels import (
@@ -26,6 +27,7 @@ from ..kernels.lengthscale import RowSummary
 from ..kernels.radial import is_angular, on_sphere
 from .base import FeatureMap
 from .for_kernel import Maker, maker_for
+from .fourier import RandomFourier
 from .frequencies import has_spectral_measure
 from .nystrom import NystromFeatures
 from .polynomial import DotProductSketch
@@ -51,7 +53,7 @@ class MapChoice:
     --------
     >>> from mercer import Laplace, choose_map
     >>> choose_map(Laplace(), np.diag([1.0, 2.0, 3.0]))
-    RandomFourier(kernel=Laplace()): RandomFourier (other rows: it is no kernel of norms ...)
+    RandomFourier(kernel=Laplace()): RandomFourier (other rows: it is no kernel of norms and ...)
     """
 
     features: FeatureMap
@@ -104,7 +106,10 @@ def choose_map(
         kernel = kernel.from_summary(summary)
     width = int(rows.shape[1])
     density = rows.nnz / max(1, rows.shape[0] * width) if is_sparse(rows) else 1.0
-    situation = Situation(width, n_components, density=density, **_place(kernel, summary))
+    device = is_foreign(rows) or settings().device is not None
+    situation = Situation(
+        width, n_components, density=density, device=device, **_place(kernel, summary)
+    )
     return chosen_map(kernel, situation, random_state)
 
 
@@ -127,7 +132,8 @@ def chosen_map(kernel: Kernel, situation: Situation, random_state: Any = None) -
     GegenbauerFeatures(kernel=Gaussian(), n_components=64)
     """
     situation = replace(situation, power=_power(kernel))
-    rule = choose(family_of(kernel), situation)
+    question = family_of(kernel)
+    rule = choose(question, situation)
     own = maker_for(kernel)
     makers: dict[str, Maker | None] = {
         "GegenbauerFeatures": partial(GegenbauerFeatures, kernel),
@@ -137,8 +143,17 @@ def chosen_map(kernel: Kernel, situation: Situation, random_state: Any = None) -
     maker = makers.get(rule.choice, own)
     assert maker is not None
     features = maker(n_components=situation.n_components, random_state=random_state)
-    name = type(features).__name__
-    reason = rule.reason if rule.choice == name else f"{name}, {rule.reason}"
+    name, reason = type(features).__name__, rule.reason
+    if rule.choice != name:
+        # The family has one map, and the rule is on its methods.
+        reason = f"{name}, {reason}"
+        if rule is not choose(question, situation.without_rows()):
+            features.set_params(method=rule.choice)
+    if isinstance(features, RandomFourier) and hasattr(kernel, "spectral_radii"):
+        directions = choose(name, situation)
+        if directions is not choose(name, situation.without_rows()):
+            features.set_params(projection=directions.choice)
+            reason = f"{reason}, {directions.reason}"
     return MapChoice(features, reason, situation)
 
 
@@ -188,7 +203,9 @@ def _(kernel: CNTK) -> str:
 
 
 def _power(kernel: Kernel) -> int:
-    """Return the degree of a polynomial kernel; 1 of others."""
+    """Return the degree of a polynomial kernel, the depth of a network; 1 of others."""
+    if isinstance(kernel, (NTK, NNGP)):
+        return int(kernel.depth)
     return int(kernel.degree) if isinstance(kernel, Polynomial) else 1
 
 

@@ -1,9 +1,8 @@
 """Which map, method and directions ``"auto"`` takes: one table of rules, each with its reason.
 
 The rules follow from errors and times measured at equal dimension and equal time
-(``benchmarks/results/accuracy_choice.md``), those of a card from ``gpu_maps.md`` and
-``gpu_cntk.md``. On a card the order of the maps is the same, so that no rule asks for the device,
-and the same seed draws the same features everywhere.
+(``benchmarks/results/accuracy_choice.md``). On a card the order of the maps is the same
+(``gpu_maps.md``), but for transforms, which products outrun there.
 """
 
 from __future__ import annotations
@@ -14,6 +13,10 @@ from dataclasses import dataclass
 
 #: Columns up to which directions are cheap to draw, to keep and to multiply with.
 WIDE = 4096
+#: Components from which on transforms of wide rows are faster than a product.
+MANY = 1024
+#: The depth from which on kernels of networks take twice the degree.
+DEEP = 3
 #: Lengthscales that rows of a Gaussian kernel are at most away from their mean for Gegenbauer
 #: polynomials to be better (the root of the mean square), and how many times that the furthest is.
 NEAR, FURTHEST = 1.0, 3.0
@@ -34,14 +37,17 @@ class Situation:
     n_features, n_components : int
         Columns of the rows, and features.
     power : int
-        The degree of a polynomial.
+        The degree of a polynomial, or the depth of a network.
     reach, furthest : float
         Distances of rows from their mean (of a power series from the origin) over the lengthscale:
         the root of their mean square, and the largest; infinite where rows are not known.
     sphere : bool
         Whether all rows have the same norm.
     density : float
-        The share of entries that are not zero, of sparse rows; 1 for dense ones.
+        The share of entries that are not zero, of sparse rows; 1 for dense ones, not a number where
+        rows are not known.
+    device : bool
+        Whether rows are on a card, or will be sent there.
     """
 
     n_features: int = 1
@@ -50,7 +56,18 @@ class Situation:
     reach: float = math.inf
     furthest: float = math.inf
     sphere: bool = False
-    density: float = 1.0
+    density: float = math.nan
+    device: bool = False
+
+    def without_rows(self) -> Situation:
+        """Return what a map knows by itself: numbers of columns and features.
+
+        Examples
+        --------
+        >>> Situation(n_features=3, sphere=True).without_rows() == Situation(n_features=3)
+        True
+        """
+        return Situation(self.n_features, self.n_components, self.power)
 
 
 @dataclass(frozen=True)
@@ -78,6 +95,11 @@ class Rule:
         return f"{self.choice} ({self.when}: {self.why})"
 
 
+def _wide(situation: Situation) -> int:
+    """Return the columns beyond which a sketch is faster; of deep networks it has more degrees."""
+    return WIDE if situation.power < DEEP else 2 * WIDE
+
+
 def _otherwise(situation: Situation) -> bool:
     return True
 
@@ -94,7 +116,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
         Rule(
             "GegenbauerFeatures",
             f"dense rows with a reach up to {NEAR:g}, none {FURTHEST:g} times as far, and "
-            f"{SPARE_COLUMNS} components for each column",
+            f"at least {SPARE_COLUMNS} components for each column",
             "few degrees hold the kernel, the lowest of them exactly",
             lambda s: (
                 s.density == 1
@@ -124,7 +146,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "arc-cosine": (
         Rule(
             "GegenbauerFeatures",
-            f"{SPARE_COLUMNS} components for each function of degree up to 2",
+            f"at least {SPARE_COLUMNS} components for each function of degree up to 2",
             "these degrees hold most of the kernel, and are exact then",
             lambda s: s.n_components >= SPARE_COLUMNS * math.comb(s.n_features + 2, 2),
         ),
@@ -146,14 +168,14 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "polynomial": (
         Rule(
             "NystromFeatures",
-            "a component for each monomial",
+            "at least a component for each monomial",
             "as many landmarks hold the kernel exactly",
             lambda s: math.comb(s.n_features + s.power, s.power) <= s.n_components,
         ),
         Rule(
             "DotProductSketch",
             "fewer components",
-            "constant and linear part are exact, and columns of unequal size do no harm",
+            "columns of unequal size do no harm to a sketch, but to directions",
             _otherwise,
         ),
     ),
@@ -165,24 +187,41 @@ RULES: dict[str, tuple[Rule, ...]] = {
             _otherwise,
         ),
     ),
-    "NTKFeatures": (
+    "RandomFourier": (
         Rule(
-            "zonal",
-            f"up to {WIDE:,} columns",
-            "the smallest error, and no product of features layer by layer",
-            lambda s: s.n_features <= WIDE,
+            "hd3",
+            f"dense rows of more than {WIDE:,} columns on the host, and at least {MANY:,} components",
+            "transforms take half of the time of a product, and no memory",
+            lambda s: (
+                s.density == 1 and not s.device and s.n_features > WIDE and s.n_components >= MANY
+            ),
         ),
         Rule(
+            "orthogonal",
+            "other rows",
+            "a product takes less time than transforms; a third of the error of independent ones",
+            _otherwise,
+        ),
+    ),
+    "NTKFeatures": (
+        Rule(
             "one-shot",
-            f"more than {WIDE:,} columns",
-            "directions would take more time and memory than a sketch",
+            f"more than {WIDE:,} columns ({2 * WIDE:,} from depth {DEEP} on), not known to be "
+            f"sparse, and at least {MANY:,} components",
+            "directions take more time than a sketch, and memory",
+            lambda s: not s.density < 1 and s.n_components >= MANY and s.n_features > _wide(s),
+        ),
+        Rule(
+            "zonal",
+            "other rows",
+            "the smallest error, without products of features layer by layer",
             _otherwise,
         ),
     ),
     "ArcCosineFeatures": (
         Rule(
             "deflated",
-            f"{SPARE:g} components for each of the d + 1 exact columns",
+            f"at least {SPARE:g} components for each of the d + 1 exact columns",
             "what is exact is half of the kernel",
             lambda s: s.n_components >= SPARE * (s.n_features + 1),
         ),
@@ -221,9 +260,9 @@ def choose(question: str, situation: Situation) -> Rule:
 
     Examples
     --------
-    >>> choose("NTK", Situation(n_features=10)).choice
+    >>> choose("NTKFeatures", Situation(n_features=10)).choice
     'zonal'
-    >>> choose("NTK", Situation(n_features=10_000)).choice
+    >>> choose("NTKFeatures", Situation(n_features=10_000, n_components=2048)).choice
     'one-shot'
     """
     return next(rule for rule in RULES[question] if rule.holds(situation))

@@ -63,7 +63,7 @@ class _NetworkFeatures(FeatureMap):
 
     def _draw(self, stream: Stream, n_features_in: int) -> dict[str, Any]:
         method, reason = chosen_method(
-            "NTKFeatures", self.method, Situation(n_features_in, self.n_components)
+            "NTKFeatures", self.method, Situation(n_features_in, self.n_components, self.depth)
         )
         facts = {"method_": method, "method_reason_": reason}
         if method == "zonal":
@@ -119,8 +119,8 @@ class NTKFeatures(_NetworkFeatures):
         The number of features. ``"auto"``: as many as
         ``tolerance`` asks for.
     method : {"auto", "zonal", "one-shot", "random", "sketch"}, default="auto"
-        As above; ``"auto"`` is zonal, which has the smallest error at equal dimension in up to
-        some hundred columns, or one-shot for rows of more than 4,096, where it is much faster.
+        As above; ``"auto"`` is zonal, which has the smallest error, or one-shot for at least 1,024
+        components of rows of more than 4,096 columns (8,192 from depth 3 on), where it is faster.
     degree : int or None, default=None
         The degree of polynomials; ``None`` means 8, or 16 from depth 3 on for
         ``"one-shot"``; for ``"zonal"`` see :class:`GegenbauerFeatures`.
@@ -268,7 +268,7 @@ class NNGPFeatures(_NetworkFeatures):
         The number of features. ``"auto"``: as many as
         ``tolerance`` asks for.
     method : {"auto", "zonal", "one-shot", "random"}, default="auto"
-        As above; ``"auto"`` is zonal, or one-shot for rows of more than 4,096 columns.
+        As above; ``"auto"`` is zonal, or one-shot as for :class:`NTKFeatures`.
     degree : int or None, default=None
         The degree of the polynomial; ``None`` means 8; for ``"zonal"`` see
         :class:`GegenbauerFeatures`.
