@@ -137,7 +137,7 @@ def test_one_rule_applies_whatever_the_rows(question):
         ("RandomFourier", Situation(4097, 1024, density=1.0, device=True), "orthogonal"),
         ("RandomFourier", Situation(4097, 1024, density=0.1), "orthogonal"),
         ("Gaussian", Situation(8, 512, reach=1, furthest=3, density=1), "GegenbauerFeatures"),
-        ("Gaussian", Situation(8, 512, reach=1.1, furthest=3, density=1), "RandomFourier"),
+        ("Gaussian", Situation(8, 512, reach=1.2, furthest=3, density=1), "RandomFourier"),
         ("Gaussian", Situation(8, 512, reach=1, furthest=3.1, density=1), "RandomFourier"),
         ("Gaussian", Situation(256, 512, reach=1, furthest=2, density=1), "RandomFourier"),
         ("Gaussian", Situation(8, 512, sphere=True), "GegenbauerFeatures"),
@@ -175,7 +175,7 @@ def test_the_front_door_says_which_map_and_why():
     X = normal_rows(600, 5)
     y = np.sin(3 * X[:, 0])
     report = KernelRegressor(Gaussian(6.0), n_components=128).fit(X, y).report_
-    assert "GegenbauerFeatures (dense rows with a reach up to 1" in report.method_reason
+    assert "GegenbauerFeatures (dense rows with a reach up to 1.1" in report.method_reason
     report = KernelRegressor(Laplace(6.0), n_components=128).fit(X, y).report_
     assert "RandomFourier (" in report.method_reason
 

@@ -70,8 +70,9 @@ def choose_map(
     """Return the map for a kernel that suits some rows best, and why.
 
     Goes by the number of columns, how many lengthscales the rows are apart, whether they lie on a
-    sphere, and whether they are sparse; the rules are those of :doc:`/guide/choosing`. Maps with
-    landmarks, whose models are large, are chosen for kernels only that have no other.
+    sphere, are sparse or on a device; the rules, and what was measured on them, are in the guide
+    ("Which map?"). Landmarks, which make large models, are chosen only where they hold the kernel
+    exactly, and for kernels that have no other map.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ MANY = 1024
 DEEP = 3
 #: Lengthscales that rows of a Gaussian kernel are at most away from their mean for Gegenbauer
 #: polynomials to be better (the root of the mean square), and how many times that the furthest is.
-NEAR, FURTHEST = 1.0, 3.0
+NEAR, FURTHEST = 1.1, 3.0
 #: Components for each exact column of low degree, at least, so that enough are left for the others.
 SPARE_COLUMNS = 2
 #: The same for the deflated map.
@@ -190,7 +190,8 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "RandomFourier": (
         Rule(
             "hd3",
-            f"dense rows of more than {WIDE:,} columns on the host, and at least {MANY:,} components",
+            f"dense rows of more than {WIDE:,} columns, not on a device, and at least {MANY:,} "
+            "components",
             "transforms take half of the time of a product, and no memory",
             lambda s: (
                 s.density == 1 and not s.device and s.n_features > WIDE and s.n_components >= MANY
