@@ -6,6 +6,7 @@ import time
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
@@ -273,7 +274,10 @@ class KernelMachine(Machine):
                 machine = self._exactly(targets, kernel=chosen.kernel, alpha=self.alpha)
             else:
                 rows = sample.rows(chosen.scaling, chosen.constant)
-                features, error = measured_features(chosen.kernel, method.n_components, seed, rows)
+                features, why, error = measured_features(
+                    chosen.kernel, method.n_components, seed, rows, whole=known == len(sample.y)
+                )
+                method = replace(method, reason=f"{method.reason}; {why}")
                 machine = clone(ridge).set_params(features=features, alpha=self.alpha)
             stage.note(f"{chosen.kernel!r}: {reason}")
         self._state = AutoState(
