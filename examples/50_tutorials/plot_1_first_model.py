@@ -65,7 +65,7 @@ print(X.head(3).round(1))
 # %%
 # Fit
 # ---
-# :class:`mercer.KernelRegressor` takes the table as it is. It turns the columns into numbers,
+# :obj:`mercer.KernelRegressor` takes the table as it is. It turns the columns into numbers,
 # compares kernels and their lengthscales, chooses how strongly to smooth, and writes down what it
 # did.
 
@@ -135,7 +135,9 @@ print(f"{path.name}: {path.stat().st_size / 1e3:.0f} kB, the same predictions: {
 # %%
 # What to read next
 # -----------------
-# - A table with categories, dates and missing values is the next tutorial.
-# - What the report chose and how: the guide page *Front door*.
-# - How far error bars can be trusted: the how-to page *Error bars*.
-# - Data that does not fit in memory: the tutorial *Data larger than memory*.
+# - A table with categories, dates and missing values:
+#   :ref:`the next tutorial <sphx_glr_auto_examples_50_tutorials_plot_2_table.py>`.
+# - What the report chose, and how: :doc:`front door </guide/front-door>`.
+# - How far error bars can be trusted: :doc:`error bars </howto/error-bars>`.
+# - Data that does not fit in memory:
+#   :ref:`a folder of files <sphx_glr_auto_examples_50_tutorials_plot_3_larger_than_memory.py>`.

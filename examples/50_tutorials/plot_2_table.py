@@ -215,7 +215,9 @@ plt.show()
 # %%
 # What to read next
 # -----------------
-# - How each kind of column is encoded, and how to choose otherwise: the guide page *Front door*.
-# - Which machines give which error bars: the how-to page *Error bars*.
-# - The same from a shell, without Python: the guide page *Command line*.
-# - Tables on disk, larger than memory: the next tutorial.
+# - How each kind of column is encoded, and how to choose otherwise:
+#   :doc:`front door </guide/front-door>`.
+# - Which machines give which error bars: :doc:`error bars </howto/error-bars>`.
+# - The same from a shell, without Python: :doc:`command line </guide/command-line>`.
+# - Tables on disk, larger than memory:
+#   :ref:`the next tutorial <sphx_glr_auto_examples_50_tutorials_plot_3_larger_than_memory.py>`.

@@ -53,7 +53,7 @@ table = TableStream(folder, target="power", block_rows=10_000)
 print(f"{table.n_rows:,} rows of {', '.join(table.columns)}")
 
 # %%
-# A :class:`~mercer.io.TableStream` knows the columns and the number of rows, but holds none of
+# A :obj:`~mercer.io.TableStream` knows the columns and the number of rows, but holds none of
 # them: each time it is iterated, it reads the files block by block.
 #
 # One pass
@@ -77,7 +77,7 @@ features = RandomFourier(Gaussian(best), n_components=1024, random_state=0)
 print(f"all features as float32: {table.n_rows * 1024 * 4 / 1e6:.0f} MB")
 
 # %%
-# :func:`mercer.config` sets the budget for what a fit holds besides its input; ``peak_bytes``
+# :obj:`mercer.config` sets the budget for what a fit holds besides its input; ``peak_bytes``
 # measures what it does hold. The error is the squared one, as a share of the variance.
 
 
@@ -97,9 +97,7 @@ for n_files in sizes:
     model, peak = learnt(n_files, features)
     peaks.append(peak / 1e6)
     errors.append(1 - model.score(X_new, y_new))
-    print(
-        f"{n_files * 10_000:>7,} rows: peak {peaks[-1]:3.0f} MB, squared error {errors[-1]:.4f} of the variance"
-    )
+    print(f"{n_files * 10_000:>7,} rows: {peaks[-1]:.0f} MB at the peak, error {errors[-1]:.4f}")
 print(f"linear model of all rows: {linear_error:.3f}")
 
 # %%
@@ -127,7 +125,7 @@ plt.show()
 # %%
 # A crash
 # -------
-# :func:`~mercer.io.fit_resumable` writes the sums to a file now and then. Here the disk fails at
+# :obj:`~mercer.io.fit_resumable` writes the sums to a file now and then. Here the disk fails at
 # the 13th block; ``every=0`` writes after each block, the default is once a minute.
 
 
@@ -180,9 +178,10 @@ print(f"predictions of merged machines and of one pass differ by {difference:.0e
 # %%
 # What to read next
 # -----------------
-# - All kinds of input that are read in blocks, and what a checkpoint holds: the guide page *Model
-#   files and large data*.
+# - All kinds of input that are read in blocks, and what a checkpoint holds:
+#   :doc:`model files and large data </guide/model-files>`.
 # - Categories, dates and gaps in such a folder: ``KernelRegressor().fit(table)`` takes the same
-#   stream; see *Front door*.
-# - What a fit will take before it runs: ``mercer.plan(table, model)``, in *What will it take?*
-# - More than one machine: the guide page *Past this machine*.
+#   stream; see :doc:`front door </guide/front-door>`.
+# - What a fit will take before it runs: ``mercer.plan(table, model)``, in
+#   :doc:`what will it take? </guide/planning>`
+# - More than one machine: :doc:`past this machine </guide/scale>`.

@@ -75,8 +75,8 @@ flat = KernelRegressor("matern").fit(X, y)
 # %%
 # The round way
 # -------------
-# :class:`~mercer.SphericalCoordinates` turns latitude and longitude into points of the sphere, and
-# :class:`~mercer.GegenbauerFeatures` of a kernel there are spherical harmonics: waves that know
+# :obj:`~mercer.SphericalCoordinates` turns latitude and longitude into points of the sphere, and
+# :obj:`~mercer.GegenbauerFeatures` of a kernel there are spherical harmonics: waves that know
 # neither poles nor date lines. With 900 of them, degrees 0 to 29, nothing is random.
 
 harmonics = GegenbauerFeatures(Matern(lengthscale=0.5, nu=2.5), n_components=900)
@@ -121,7 +121,7 @@ for axes, (title, values, style) in zip(panels.flat, maps, strict=True):
     axes.set_title(title, fontsize="medium")
     axes.set(xticks=range(-180, 181, 60), yticks=range(-60, 61, 30))
     figure.colorbar(image, ax=axes, label="degrees", fraction=0.04, pad=0.01)
-panels[0, 0].plot(X[:, 1], X[:, 0], "k.", ms=1.5)
+panels[0, 0].plot(X[:, 1], X[:, 0], ".", color="#4b0082", ms=2)
 plt.show()
 
 # %%
@@ -151,8 +151,9 @@ print(f"95 % intervals hold {display.coverage(0.95):.1%}")
 # %%
 # What to read next
 # -----------------
-# - Harmonics, balls and spheres, and time as one more column: the guide page *Zonal features*.
-# - The same on a real planet with 50,000 points: the example *The earth from 50,000 scattered
-#   heights*.
-# - Which machines give which error bars: the how-to page *Error bars*.
-# - Where to put the next station: the guide page *What to label*.
+# - Harmonics, balls and spheres, and time as one more column:
+#   :doc:`zonal features </guide/zonal>`.
+# - A terrain from 50,000 points:
+#   :ref:`the earth <sphx_glr_auto_examples_10_features_plot_elevation.py>`.
+# - Which machines give which error bars: :doc:`error bars </howto/error-bars>`.
+# - Where to put the next station: :doc:`what to label </guide/design>`.

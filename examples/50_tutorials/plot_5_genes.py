@@ -14,7 +14,7 @@ would other people, or pure chance, have given the same genes?
 # %%
 # 1,200 people and 100 loci
 # -------------------------
-# :func:`~mercer.datasets.make_epistasis` draws genotypes (0, 1 or 2 minor alleles) and a disease
+# :obj:`~mercer.datasets.make_epistasis` draws genotypes (0, 1 or 2 minor alleles) and a disease
 # that depends on two of the loci by a *penetrance table*: the probability of illness for each of
 # the nine combinations.
 
@@ -66,7 +66,7 @@ areas["best possible"] = roc_auc_score(y_new, table[tuple(X_new[:, loci].T)])
 # %%
 # A weight for every locus
 # ------------------------
-# :class:`~mercer.IRKMClassifier` fits a kernel machine, looks at its derivatives to see which
+# :obj:`~mercer.IRKMClassifier` fits a kernel machine, looks at its derivatives to see which
 # columns would improve the fit if they counted more, gives these more weight, and repeats.
 # ``mixing=0.9`` asks for the derivatives that see columns without an effect of their own, and
 # ``alpha=1`` smooths much, as most of a label is noise.
@@ -79,7 +79,7 @@ found = np.argsort(machine.column_weights_)[-2:]
 print(f"largest weights: {' and '.join(sorted(names[found]))}")
 
 # %%
-# :class:`~mercer.diagnostics.WeightsDisplay` draws the weights, and how they came about: in the
+# :obj:`~mercer.diagnostics.WeightsDisplay` draws the weights, and how they came about: in the
 # first iterations all loci are alike, then two leave the others behind.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.8), layout="constrained")
@@ -124,12 +124,13 @@ np.add.at(people, (X[:, first], X[:, second]), 1)
 np.add.at(ill, (X[:, first], X[:, second]), y)
 share = np.divide(ill, people, out=np.full((3, 3), np.nan), where=people > 0)
 risk = 0.3 * share / (0.3 * share + 0.7 * (1 - share))
+WORDS = ("#fff3c4", "#2b1055")  # on dark and on light cells, whatever the page
 figure, panels = plt.subplots(1, 2, figsize=(8.5, 3.6), layout="constrained")
 panes = zip(panels, (table, risk), ("the true table", "seen at the two loci found"), strict=True)
 for axes, values, title in panes:
     image = axes.imshow(values, vmin=0, vmax=1, cmap="magma")
     for (a, b), value in np.ndenumerate(values):
-        axes.text(b, a, f"{value:.2f}", ha="center", va="center", color="w" if value < 0.6 else "k")
+        axes.text(b, a, f"{value:.2f}", ha="center", va="center", color=WORDS[value > 0.6])
     axes.set(title=title, xlabel=f"minor alleles, {names[second]}", xticks=range(3))
     axes.set(ylabel=f"minor alleles, {names[first]}", yticks=range(3))
 figure.colorbar(image, ax=panels, label="probability of illness")
@@ -138,7 +139,8 @@ plt.show()
 # %%
 # What to read next
 # -----------------
-# - What is computed, which ``mixing`` and ``alpha``, and more than 3,000 rows: the guide page
-#   *Feature-learning machines*.
-# - Directions instead of columns: :class:`~mercer.RFMClassifier`, on the same page.
-# - A table with categories: :class:`~mercer.KernelClassifier` learns such weights on the way.
+# - What is computed, which ``mixing`` and ``alpha``, and more rows:
+#   :doc:`feature-learning machines </guide/feature-learning>`.
+# - Directions instead of columns: :obj:`~mercer.RFMClassifier`, on the same page.
+# - A table with categories: :obj:`~mercer.KernelClassifier` learns such weights on the way; see
+#   :doc:`front door </guide/front-door>`.

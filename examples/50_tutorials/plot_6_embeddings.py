@@ -50,7 +50,7 @@ Y = (np.sqrt(ceiling) * signal + np.sqrt(1 - ceiling) * noise).astype(np.float32
 # Where to compute
 # ----------------
 # Rows that are torch or CuPy arrays are learnt where they are. Rows of the host, NumPy arrays and
-# streams from a disk, are sent block by block to the device that :func:`mercer.config` names.
+# streams from a disk, are sent block by block to the device that :obj:`mercer.config` names.
 
 device = None
 if importlib.util.find_spec("torch"):
@@ -125,6 +125,8 @@ plt.show()
 # %%
 # What to read next
 # -----------------
-# - What runs where, and how fast: the guide page *On a GPU*, and the how-to page of that name.
-# - How ``alpha`` is chosen from the sums: the guide page *Ridge machines*.
-# - Embeddings that do not fit in memory: the tutorial *Data larger than memory*.
+# - What runs where, and how fast: :doc:`on a GPU </guide/gpu>`; how to set it up:
+#   :doc:`use a GPU </howto/gpu>`.
+# - How ``alpha`` is chosen from the sums: :doc:`ridge machines </guide/ridge>`.
+# - Embeddings that do not fit in memory:
+#   :ref:`a folder of files <sphx_glr_auto_examples_50_tutorials_plot_3_larger_than_memory.py>`.

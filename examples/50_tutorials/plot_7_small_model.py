@@ -57,7 +57,7 @@ for name, model in others.items():
 # %%
 # Full and compact
 # ----------------
-# :class:`~mercer.KernelClassifier` with 512 features of a Gaussian kernel makes half the errors of
+# :obj:`~mercer.KernelClassifier` with 512 features of a Gaussian kernel makes half the errors of
 # the linear model. A full file holds the sums of all products of features, so that it can learn
 # on. A device does not: ``compact=True`` keeps what predictions need. Random features are not
 # stored either, but drawn again from their seed; a few of them are kept to compare, so that a
@@ -107,7 +107,7 @@ plt.show()
 # Memory while it works
 # ---------------------
 # Features of many images at once would take much: 512 numbers for each. Blocks keep it bounded;
-# :func:`mercer.config` says by how much.
+# :obj:`mercer.config` says by how much.
 
 mercer.save(model, path, compact=True)
 device_model = mercer.load(path)
@@ -156,8 +156,9 @@ except ValueError as error:
 # %%
 # What to read next
 # -----------------
-# - What is in a file, what is refused and why: the guide page *Model files and large data*, and the
-#   how-to page *Model files*.
-# - Features of two bits, for devices that count better than they multiply: the guide page
-#   *Features of few bits*.
-# - All commands: the guide page *Command line*.
+# - What is in a file, what is refused, and why:
+#   :doc:`model files and large data </guide/model-files>`; recipes:
+#   :doc:`store and load models </howto/model-files>`.
+# - Features of two bits, for devices that count better than they multiply:
+#   :doc:`features of few bits </guide/few-bits>`.
+# - All commands: :doc:`command line </guide/command-line>`.
