@@ -130,7 +130,7 @@ panes = zip(panels, (table, risk), ("the true table", "seen at the two loci foun
 for axes, values, title in panes:
     image = axes.imshow(values, vmin=0, vmax=1, cmap="magma")
     for (a, b), value in np.ndenumerate(values):
-        axes.text(b, a, f"{value:.2f}", ha="center", va="center", color=WORDS[value > 0.6])
+        axes.text(b, a, f"{value:.2f}", ha="center", va="center", color=WORDS[int(value > 0.6)])
     axes.set(title=title, xlabel=f"minor alleles, {names[second]}", xticks=range(3))
     axes.set(ylabel=f"minor alleles, {names[first]}", yticks=range(3))
 figure.colorbar(image, ax=panels, label="probability of illness")

@@ -1,8 +1,9 @@
 """Files: models, checkpoints, and tables that are larger than memory."""
 
+from .._registry import storable
 from .checkpoint import fit_resumable
 from .errors import ModelFileError
 from .model_file import load, save
 from .tables import TableStream
 
-__all__ = ["ModelFileError", "TableStream", "fit_resumable", "load", "save"]
+__all__ = ["ModelFileError", "TableStream", "fit_resumable", "load", "save", "storable"]
