@@ -40,6 +40,7 @@ from sklearn.utils.validation import (
 from ._array import is_foreign, is_real_number, is_sparse, is_supported, to_numpy
 from ._dask import is_dask
 from ._frame import column_names, is_frame, is_missing, library, series
+from ._words import columns_hint
 
 __all__ = [
     "RANDOM_STATE",
@@ -148,6 +149,7 @@ def check_rows(X: Any, *, name: str = "X", owner: Any = None, reset: bool = Fals
                 f"{name} must hold numbers only, but it holds other values ({error}); "
                 "encode categories first, for example with sklearn.preprocessing.OneHotEncoder."
             ) from error
+        _hint_at_columns(error, X, owner)
         raise
     if not is_real_number(rows):
         raise ValueError(
@@ -195,7 +197,11 @@ def check_columns(X: Any, *, owner: Any, reset: bool = False) -> Any:
     if library(X) == "pyarrow":
         _check_arrow_names(X, owner, reset)
     else:
-        _check_feature_names(owner, X, reset=reset)
+        try:
+            _check_feature_names(owner, X, reset=reset)
+        except ValueError as error:
+            _hint_at_columns(error, X, owner)
+            raise
     if reset:
         owner.n_features_in_ = int(X.shape[1])
     elif X.shape[1] != owner.n_features_in_:
@@ -204,6 +210,14 @@ def check_columns(X: Any, *, owner: Any, reset: bool = False) -> Any:
             f"{owner.n_features_in_} features as input."
         )
     return X
+
+
+def _hint_at_columns(error: Exception, X: Any, owner: Any) -> None:
+    """Raise an error about names of columns again, with a sentence that says how to mend them."""
+    known = getattr(owner, "feature_names_in_", None)
+    if known is not None and is_frame(X) and "eature names" in str(error):
+        hint = columns_hint(column_names(X), list(known))
+        raise ValueError(f"{error}{hint}") from error
 
 
 def _check_arrow_names(X: Any, owner: Any, reset: bool) -> None:
