@@ -1,4 +1,4 @@
-r"""
+"""
 A first model: how much power will a town need?
 ===============================================
 
@@ -83,8 +83,9 @@ print(f"expected R2 {model.report_.score:.3f}, measured {model.score(X_new, y_ne
 print(f"linear model: R2 {linear.score(X_new, y_new):.3f}")
 
 # %%
-# A linear model explains a fraction of the demand, the kernel nearly all of it. What is left
-# is close to the noise that we have added ourselves, and which no method can predict:
+# A linear model explains a quarter of the demand, the kernel nearly all of it. What is left is the
+# noise that we have added ourselves and that no method can predict, and what 1,000 hours do not
+# tell:
 
 error = np.sqrt(np.mean((model.predict(X_new) - y_new) ** 2))
 linear_error = np.sqrt(np.mean((linear.predict(X_new) - y_new) ** 2))
@@ -125,7 +126,6 @@ print(f"{inside:.1%} of the 800 test hours lie within their 95 % interval")
 # -------
 # The model goes into one file, without pickle; what comes back predicts the same numbers to the
 # last bit.
-
 
 path = Path(tempfile.mkdtemp()) / "town.mercer"
 mercer.save(model, path, compact=True)

@@ -1,21 +1,21 @@
-r"""
+"""
 A table with categories and gaps: what is a used car worth?
 ===========================================================
 
 A dealer has a table of 1,800 sold cars, as tables are: makes and fuels are words, sales have
-dates, some entries are missing, and one seller typed a number wrongly. The asked-for answer is a
+dates, some entries are missing, and one seller typed a number wrongly. What is asked for is a
 price *with an interval*: "between 9,000 and 12,000" helps, a bare number does not.
 
-You will give the frame to a model as it is, read what became of each column, meet four errors
-that say how to mend them, and check that the intervals keep their promise.
+You will give the frame to a model as it is, read what became of each column, meet three errors
+and a warning that say how to go on, and check that the intervals keep their promise.
 """
 
 # %%
 # The table
 # ---------
-# The worth of a car falls with age and mileage by a *factor*, differently for each fuel, and
-# electric cars bought before their batteries improved fall faster. So columns act together, which
-# is what a linear model cannot see. The true prices are known, as we make them.
+# The worth of a car falls with age and mileage by a *factor*, which differs by fuel; electric cars
+# from before batteries improved fall fastest, and damage costs a young car more. So columns act
+# together, which is what a linear model cannot see.
 
 import warnings
 
@@ -131,8 +131,8 @@ for name, fitted in (("learnt with gaps", model), ("learnt from complete rows", 
 # %%
 # New tables are not always like the old one
 # ------------------------------------------
-# Columns are checked by name. One that is not there is an error; ``table[model.feature_names_in_]``
-# picks those that are needed out of a larger table, and puts them in order.
+# Columns are checked by name. One that is not there is an error, which ends with the name that may
+# be meant; ``table[model.feature_names_in_]`` picks those that are needed out of a larger table.
 
 try:
     model.predict(table[new].rename(columns={"mileage": "milage"}))

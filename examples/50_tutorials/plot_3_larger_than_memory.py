@@ -1,4 +1,4 @@
-r"""
+"""
 Data larger than memory: a folder of files, one pass
 ====================================================
 
@@ -150,7 +150,6 @@ except OSError as error:
 # %%
 # The same call, in a new process or on another machine that sees the disk, goes on from there. It
 # warns that it does, and ends with the coefficients of a pass without a crash.
-
 
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")

@@ -1,4 +1,4 @@
-r"""
+"""
 Finding genes that act only together
 ====================================
 

@@ -1,4 +1,4 @@
-r"""
+"""
 Probing embeddings: thousands of targets at once, on a GPU if there is one
 ==========================================================================
 
@@ -102,9 +102,12 @@ for name, values in r2.items():
 print(f"{'ceiling':28}" + "".join(f"{ceiling[kind == k].mean():9.3f}" for k in range(3)))
 
 # %%
-# Two answers in this table. The kernel sees places that a linear probe takes for noise. And a
-# parameter for each place keeps noise near zero, where one for all makes it negative: worse than
-# the mean.
+# On a card the coefficients are the same to the rounding of float32. On an H200 this fit took 0.15 s,
+# on 16 cores beside it 1.0 s; the first fit of a process takes some seconds more, to start the card.
+#
+# Two answers in this table. The kernel sees places that a linear probe takes for noise; where the
+# answer is linear it loses a little, so keep the better probe of each place, by held-out rows. And
+# a parameter for each place keeps noise near zero, where one for all is worse than the mean.
 
 GREY, BLUE, RED = "#7d8590", "#2f7fd1", "#c2591b"
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2), layout="constrained")

@@ -1,4 +1,4 @@
-r"""
+"""
 Shipping a small model
 ======================
 
@@ -90,6 +90,7 @@ for count in counts:
     mercer.save(machine, path, compact=True, coefficients="float16")
     sizes.append(path.stat().st_size / 1e3)
     accuracies.append(mercer.load(path).score(X_new, y_new))
+    print(f"{count:5,} features: {sizes[-1]:3.0f} kB, accuracy {accuracies[-1]:.3f}")
 
 BLUE, GREY, RED, GREEN = "#2f7fd1", "#7d8590", "#c2591b", "#4d9a2a"
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
@@ -104,6 +105,10 @@ axes.legend(loc="lower right")
 plt.show()
 
 # %%
+# With 1,024 features the file is as accurate as the support vector machine at a ninth of its size,
+# and beats the forest at a two-hundredth. Below 20 kB there is only the linear model, as columns and
+# report take their share.
+#
 # Memory while it works
 # ---------------------
 # Features of many images at once would take much: 512 numbers for each. Blocks keep it bounded;
