@@ -102,8 +102,9 @@ for name, values in r2.items():
 print(f"{'ceiling':28}" + "".join(f"{ceiling[kind == k].mean():9.3f}" for k in range(3)))
 
 # %%
-# On a card the coefficients are the same to the rounding of float32. On an H200 this fit took 0.15 s,
-# on 16 cores beside it 1.0 s; the first fit of a process takes some seconds more, to start the card.
+# On a card the coefficients are the same to the rounding of float32. On an H200 this fit took
+# 0.15 s, on the 16 cores beside it 1.0 s; the first fit of a process takes some seconds more, to
+# start the card.
 #
 # Two answers in this table. The kernel sees places that a linear probe takes for noise; where the
 # answer is linear it loses a little, so keep the better probe of each place, by held-out rows. And

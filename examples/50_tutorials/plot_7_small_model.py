@@ -106,8 +106,8 @@ plt.show()
 
 # %%
 # With 1,024 features the file is as accurate as the support vector machine at a ninth of its size,
-# and beats the forest at a two-hundredth. Below 20 kB there is only the linear model, as columns and
-# report take their share.
+# and beats the forest at a two-hundredth. Below 20 kB there is only the linear model, as columns
+# and report take their share.
 #
 # Memory while it works
 # ---------------------
