@@ -4,10 +4,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DOCS_STAMP := $(VENV)/.installed-docs
+SPHINX := $(BIN)/sphinx-build --fail-on-warning --keep-going --nitpicky --jobs 2
 # Modules of libraries that need not be there.
 LIBRARIES := $(addprefix --ignore=src/mercer/,_devices/torch.py _devices/cupy.py ops/_cuda)
 
-.PHONY: demo test check format examples bench docs clean
+.PHONY: demo test check format examples bench docs docs-quick docs-check clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -41,9 +43,20 @@ bench: $(STAMP)  ## the quick benchmarks against peers and against the machine's
 	$(BIN)/python -m benchmarks.speed
 	$(BIN)/python -m benchmarks.accuracy
 
-docs: $(STAMP)  ## the documentation site, in site/
+$(DOCS_STAMP): pyproject.toml | $(STAMP)
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
-	$(BIN)/mkdocs build --strict
+	touch $(DOCS_STAMP)
+
+docs: $(DOCS_STAMP)  ## the documentation site, in site/: runs every example, checks every link
+	$(SPHINX) docs site
+	$(BIN)/python docs/check_links.py site
+
+docs-quick: $(DOCS_STAMP)  ## the same without running the examples
+	MERCER_DOCS_QUICK=1 $(SPHINX) docs site
+	$(BIN)/python docs/check_links.py site
+
+docs-check: $(STAMP)  ## every snippet of the README and the guide, and what it prints
+	$(BIN)/python docs/check_snippets.py
 
 clean:  ## remove what was made
 	rm -rf $(VENV) site build dist demo.png output

@@ -1,12 +1,11 @@
-"""Ten lines to a kernel machine: random features in a scikit-learn pipeline.
+"""
+Ten lines to a kernel machine: random features in a scikit-learn pipeline
+=========================================================================
 
 A linear classifier on raw pixels of handwritten digits is good; a kernel is better, and
 random features give the linear classifier the kernel. The lengthscale is estimated from the
 data, and the approximation error is measured.
 """
-
-import sys
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
@@ -48,7 +47,4 @@ right.set(xlabel="number of features", ylabel="test accuracy", title="Handwritte
 right.grid(alpha=0.3)
 right.legend(loc="center right")
 
-path = Path(sys.argv[1] if len(sys.argv) > 1 else f"output/{Path(__file__).stem}.png")
-path.parent.mkdir(parents=True, exist_ok=True)
-fig.savefig(path, dpi=110)
-print(f"figure: {path}")
+plt.show()

@@ -1,4 +1,6 @@
-"""Landmarks: where they lie, and what the features they make miss of a kernel.
+"""
+Landmarks: where they lie, and what the features they make miss of a kernel
+===========================================================================
 
 Nyström features see a kernel through some of the rows. Left: rows in a heap, and a few far from
 it. Uniform landmarks fall into the heap; those of the pivoted Cholesky factorisation are where
@@ -7,12 +9,6 @@ number of landmarks. Right: at the same number of columns Nyström features are 
 kernel than random ones, which do not look at the data.
 """
 
-import sys
-from pathlib import Path
-
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -74,7 +70,4 @@ right.minorticks_off()
 right.grid(alpha=0.3)
 right.legend(fontsize=9)
 
-path = Path(sys.argv[1] if len(sys.argv) > 1 else "output/landmarks.png")
-path.parent.mkdir(parents=True, exist_ok=True)
-figure.savefig(path, dpi=100)
-print(f"figure: {path}")
+plt.show()

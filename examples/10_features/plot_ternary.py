@@ -1,4 +1,6 @@
-"""Features of two bits: accuracy by the memory that they take.
+"""
+Features of two bits: accuracy by the memory that they take
+===========================================================
 
 ``WaveFeatures`` are cosines of random phases, rounded to -3, -1, 1 or 3, or to their signs;
 ``TernaryFeatures`` are -1, 0 or 1 by two thresholds. Left: what they make of a projection. Middle:
@@ -6,12 +8,6 @@ test accuracy of a ridge classifier of digits by the bytes of the features of a 
 eigenvalues of centred kernel matrices, that of the Gaussian kernel and that of features.
 """
 
-import sys
-from pathlib import Path
-
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
@@ -98,7 +94,4 @@ right.set(yscale="log", xlabel="number", title="eigenvalues of centred matrices"
 right.grid(alpha=0.3)
 right.legend(fontsize=9)
 
-path = Path(sys.argv[1] if len(sys.argv) > 1 else "output/ternary.png")
-path.parent.mkdir(parents=True, exist_ok=True)
-figure.savefig(path, dpi=100)
-print(f"figure: {path}")
+plt.show()

@@ -1,4 +1,6 @@
-"""All rows as centres, landmarks, and features: what each costs, and how good each is.
+"""
+All rows as centres, landmarks, and features: what each costs, and how good each is
+===================================================================================
 
 A rough function of four columns, with noise. ``KernelRidge`` with ``n_centres`` has some rows,
 drawn at random, as centres of its kernel functions; without, and with many rows, it solves with
@@ -6,13 +8,8 @@ all of them by conjugate gradients. ``FeatureRidge`` has random features of the 
 the test error by the number of centres or features. Right: the same errors by the time of the fit.
 """
 
-import sys
 import time
-from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -78,7 +75,4 @@ left.minorticks_off()
 left.set(xlabel="centres or features", ylabel="1 - R² on new rows", title="Error by size")
 right.set(xlabel="seconds of the fit", title="Error by time")
 
-path = Path(sys.argv[1] if len(sys.argv) > 1 else "output/all_rows.png")
-path.parent.mkdir(parents=True, exist_ok=True)
-figure.savefig(path, dpi=100)
-print(f"figure: {path}")
+plt.show()

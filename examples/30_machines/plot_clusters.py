@@ -1,4 +1,6 @@
-"""Clusters and principal components in the space of a kernel.
+"""
+Clusters and principal components in the space of a kernel
+==========================================================
 
 Left: two rings. K-means on the coordinates cuts them in half along the dashed line, as its clusters
 are convex; ``KernelKMeans``, k-means on random Fourier features of a Gaussian kernel, finds each of
@@ -6,13 +8,8 @@ them. Middle: two scores of ``KernelPCA`` on the same features, where the rings 
 how much of the variance of the features the leading components explain.
 """
 
-import sys
 import time
-from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.cluster import KMeans
@@ -82,7 +79,4 @@ for panel in (left, middle, right):
     panel.grid(alpha=0.25)
     panel.set_axisbelow(True)
 
-path = Path(sys.argv[1] if len(sys.argv) > 1 else "output/clusters.png")
-path.parent.mkdir(parents=True, exist_ok=True)
-figure.savefig(path, dpi=100)
-print(f"figure: {path}")
+plt.show()

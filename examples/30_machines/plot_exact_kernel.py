@@ -1,4 +1,6 @@
-"""An exact kernel with error bars, and random features of the same kernel.
+"""
+An exact kernel with error bars, and random features of the same kernel
+=======================================================================
 
 ``KernelRidge`` keeps all rows and has no approximation error: its predictions are those of a
 Gaussian process, and exact leave-one-out chooses the ridge parameter. ``FeatureRidge`` on random
@@ -8,13 +10,8 @@ wide error bars. Right: rough functions of three and four columns. Features appr
 kernel as their number grows, and need many more with every column.
 """
 
-import sys
 import time
-from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -109,7 +106,4 @@ right.set(title=f"{train.stop:,} rows, mean of {N_SEEDS} seeds")
 right.grid(alpha=0.3)
 right.legend(fontsize=8)
 
-path = Path(sys.argv[1] if len(sys.argv) > 1 else "output/exact_kernel.png")
-path.parent.mkdir(parents=True, exist_ok=True)
-figure.savefig(path, dpi=100)
-print(f"figure: {path}")
+plt.show()

@@ -1,0 +1,65 @@
+"""How the gallery runs the examples, and saves their figures for light and for dark paper."""
+
+from pathlib import Path
+from tempfile import gettempdir
+
+import figures
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+from sphinx_gallery.sorting import FileNameSortKey
+
+from mercer.diagnostics.comparison.palette import COLOURS
+
+DOCS = Path(__file__).parent.parent
+#: Seconds beyond which an example is too slow for the site.
+SLOW = 60
+
+
+def settings(quick):
+    """Return the settings of sphinx-gallery."""
+    return {
+        "examples_dirs": "../examples",
+        "gallery_dirs": "auto_examples",
+        "filename_pattern": r"/plot_",
+        "within_subsection_order": FileNameSortKey,
+        "backreferences_dir": "auto_examples/backreferences",
+        "doc_module": ("mercer",),
+        "image_scrapers": ("gallery.scrape",),
+        "reset_modules": ("gallery.reset",),
+        "reset_argv": "gallery.arguments",
+        "plot_gallery": not quick,
+        "capture_repr": ("_repr_html_",),
+        "remove_config_comments": True,
+        "download_all_examples": False,
+        "show_memory": False,
+        "show_signature": False,
+        "min_reported_time": 5,
+    }
+
+
+def reset(_conf, _name):
+    """Start an example with fresh settings, and the colours of the site."""
+    mpl.use("agg")
+    mpl.rcdefaults()
+    mpl.rcParams["axes.prop_cycle"] = mpl.cycler(color=COLOURS)
+
+
+def arguments(_conf, _script):
+    """Examples that save their picture themselves do it in a temporary folder."""
+    return [str(Path(gettempdir()) / "example.png")]
+
+
+def scrape(_block, block_vars, conf):
+    """Save every open figure twice, and return how the page shows it."""
+    shown = []
+    for number, path in zip(plt.get_fignums(), block_vars["image_path_iterator"], strict=False):
+        figures.save_both(plt.figure(number), path)
+        address = Path(path).relative_to(conf["src_dir"]).as_posix()
+        title = " ".join(
+            text.get_text() for axes in plt.figure(number).axes for text in [axes.title]
+        )
+        shown.append(
+            f".. image:: /{address}\n   :alt: {' '.join(title.split())}\n   :class: sphx-glr-single-img\n\n"
+        )
+    plt.close("all")
+    return "".join(shown)
