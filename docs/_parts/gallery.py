@@ -55,11 +55,8 @@ def scrape(_block, block_vars, conf):
     for number, path in zip(plt.get_fignums(), block_vars["image_path_iterator"], strict=False):
         figures.save_both(plt.figure(number), path)
         address = Path(path).relative_to(conf["src_dir"]).as_posix()
-        title = " ".join(
-            text.get_text() for axes in plt.figure(number).axes for text in [axes.title]
-        )
-        shown.append(
-            f".. image:: /{address}\n   :alt: {' '.join(title.split())}\n   :class: sphx-glr-single-img\n\n"
-        )
+        titles = " ".join(axes.get_title() for axes in plt.figure(number).axes)
+        options = f"   :alt: {' '.join(titles.split())}\n   :class: sphx-glr-single-img"
+        shown.append(f".. image:: /{address}\n{options}\n\n")
     plt.close("all")
     return "".join(shown)

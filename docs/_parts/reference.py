@@ -95,11 +95,10 @@ def candidates(target, module, owner):
 
 def code_of_mercer(target, node, content):
     """Leave a name that exists but has no page (it is internal) as code, without a link."""
-    for module in filter(None, (target.rpartition(".")[0], node.get("py:module"))):
+    folder, _, name = target.rpartition(".")
+    for module in (folder, node.get("py:module") or ""):
         try:
-            if module.startswith("mercer") and hasattr(
-                import_module(module), target.rpartition(".")[2]
-            ):
+            if module.startswith("mercer") and hasattr(import_module(module), name):
                 return content
         except ImportError:
             continue

@@ -1,8 +1,7 @@
 """Pictures on light and on dark paper.
 
-A picture ``NAME.png`` or ``NAME.svg`` with a sibling ``NAME-dark.png`` or ``NAME-dark.svg`` is shown
-on light paper, and its sibling on dark paper: pages name the first only. ``save`` writes both
-from one figure: on dark paper the greys of lines and words are mirrored, colours stay.
+A picture ``NAME.png`` or ``NAME.svg`` with a sibling ``NAME-dark.png`` or ``NAME-dark.svg`` is
+shown on light paper, and its sibling on dark paper: pages name the first only.
 """
 
 from copy import copy

@@ -76,8 +76,8 @@ def gibbs_directions(stream: Stream, n_features: int, size: int, sweeps: int = 1
     r"""Return the directions of Algorithm 2 of the NTK random features paper.
 
     Starting from normal vectors, each coordinate in turn is redrawn from its conditional
-    distribution under the density proportional to :math:`\|v\|^2 e^{-\|v\|^2/2}`. Exact draws from that
-    density need no Gibbs sampling (its direction is uniform): this is here to compare with.
+    distribution under the density proportional to :math:`\|v\|^2 e^{-\|v\|^2/2}`. Exact draws from
+    that density need no Gibbs sampling (its direction is uniform): this is here to compare with.
 
     Examples
     --------
