@@ -51,7 +51,8 @@ class Site:
 
     def __init__(self, folder):
         self.folder = Path(folder).resolve()
-        self.pages = {path: Page(path) for path in sorted(self.folder.rglob("*.html"))}
+        found = sorted(self.folder.rglob("*.html"))
+        self.pages = {path: Page(path) for path in found if "_static" not in path.parts}
 
     def trouble_of(self, address, start):
         """Return what is wrong with a link from the folder ``start``, or None."""

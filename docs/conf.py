@@ -41,6 +41,7 @@ myst_heading_anchors = 4
 myst_dmath_double_inline = True
 templates_path = ["_templates"]
 language = "en"
+smartquotes = False
 nitpicky = True
 suppress_warnings = ["config.cache"]
 root_doc = "index"
@@ -54,7 +55,7 @@ autodoc_class_signature = "mixed"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 numpydoc_xref_param_type = False
-add_module_names = False
+toc_object_entries_show_parents = "hide"
 
 # Links to other projects, from lists that are kept here: a build needs no network.
 intersphinx_mapping = inventories.mapping(DOCS / "inventories.txt")

@@ -27,7 +27,8 @@ def save_both(figure, path, dpi=DPI):
 
 
 def save(figure, path, dpi):
-    figure.savefig(path, dpi=dpi, facecolor=figure.get_facecolor())
+    metadata = {"Date": None} if str(path).endswith(".svg") else None
+    figure.savefig(path, dpi=dpi, facecolor=figure.get_facecolor(), metadata=metadata)
     if str(path).endswith(".png"):
         fewer_colours(path)
 
@@ -43,18 +44,21 @@ def mirrored(colour):
 
 def repaint(figure, change):
     """Give every line, word and area of a figure the colour that ``change`` returns."""
-    for axes in figure.axes:
-        for axis in (axes.xaxis, axes.yaxis):
-            tick = axis.get_tick_params()
-            axis.set_tick_params(
-                color=change(to_rgba(tick.get("color", mpl.rcParams["xtick.color"]))),
-                labelcolor=change(to_rgba(tick.get("labelcolor", mpl.rcParams["text.color"]))),
-            )
     for artist in figure.findobj():
-        for kind, names in PAINTED.items():
-            if isinstance(artist, kind):
-                for name in names:
-                    repaint_one(artist, name, change)
+        names = [name for kind, of in PAINTED.items() if isinstance(artist, kind) for name in of]
+        # All are read before one is set, as markers take the colour of their line.
+        colours = {name: getattr(artist, f"get_{name}")() for name in names}
+        for name, colour in colours.items():
+            changed = repainted(artist, colour, change)
+            if changed is not None:
+                getattr(artist, f"set_{name}")(changed)
+    # Ticks that are made when the figure is saved, and their labels.
+    for axes in figure.axes:
+        for axis, default in ((axes.xaxis, "xtick"), (axes.yaxis, "ytick")):
+            given = axis.get_tick_params()
+            colour = given.get("color", mpl.rcParams[f"{default}.color"])
+            words = given.get("labelcolor", mpl.rcParams["text.color"])
+            axis.set_tick_params(color=change(to_rgba(colour)), labelcolor=change(to_rgba(words)))
 
 
 #: Artist: what of it has a colour.
@@ -66,15 +70,14 @@ PAINTED = {
 }
 
 
-def repaint_one(artist, name, change):
-    colour = getattr(artist, f"get_{name}")()
+def repainted(artist, colour, change):
+    """Return a changed colour, or None where there is none to change."""
     if isinstance(colour, str) and colour in ("none", "auto"):
-        return
+        return None
     if isinstance(artist, Collection):
-        if artist.get_array() is None and len(colour):
-            getattr(artist, f"set_{name}")([change(one) for one in colour])
-    else:
-        getattr(artist, f"set_{name}")(change(to_rgba(colour)))
+        mapped = artist.get_array() is not None or len(colour) == 0
+        return None if mapped else [change(one) for one in colour]
+    return change(to_rgba(colour))
 
 
 def fewer_colours(path):

@@ -36,7 +36,7 @@ for size, score, error in zip(sizes, scores, errors, strict=True):
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
 Z = features.transform(X_test[:300])
 left.plot([0, 1], [0, 1], color="0.6", linewidth=1)
-left.plot(features.kernel_(X_test[:300]).ravel(), (Z @ Z.T).ravel(), ",", color="tab:blue")
+left.plot(features.kernel_(X_test[:300]).ravel(), (Z @ Z.T).ravel(), ",", color="C0")
 left.set(xlabel="exact kernel", ylabel="inner product of features", aspect="equal")
 left.set_title(f"{sizes[-1]} features: relative error {errors[-1].relative:.1%}")
 right.plot(sizes, scores, "o-", label="linear on random features")

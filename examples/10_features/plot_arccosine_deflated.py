@@ -17,8 +17,8 @@ exact_columns = X.shape[1] + 1
 sizes = np.asarray([24, 32, 64, 128, 256, 512, 1024])
 maps = {
     "plain": ({"method": "plain", "sampling": "gaussian"}, "s--", "0.45"),
-    "antithetic": ({"method": "antithetic"}, "^-", "tab:orange"),
-    "deflated": ({"method": "deflated"}, "o-", "tab:blue"),
+    "antithetic": ({"method": "antithetic"}, "^-", "C1"),
+    "deflated": ({"method": "deflated"}, "o-", "C0"),
 }
 
 

@@ -41,8 +41,8 @@ def error(make, size, seed):
 
 maps = {
     "RBFSampler": (rbf_sampler, "s--", "0.45"),
-    "independent": (independent, "^-", "tab:orange"),
-    "orthogonal (default)": (orthogonal, "o-", "tab:blue"),
+    "independent": (independent, "^-", "C1"),
+    "orthogonal (default)": (orthogonal, "o-", "C0"),
 }
 sizes = np.asarray([32, 64, 128, 256, 512, 1024, 2048])
 goal = 0.02

@@ -54,8 +54,8 @@ exact = reference(X, Y)
 norms = np.linalg.norm(X.astype(float), axis=1) * np.linalg.norm(Y.astype(float), axis=1)
 pairs = np.diagonal(NTK(depth=DEPTH)(X, Y)) / norms
 wrong = {
-    "arccos formula, float32": (abs(textbook(X, Y, np.float32) - exact), "tab:orange"),
-    "mercer, float32 rows": (abs(pairs - exact), "tab:blue"),
+    "arccos formula, float32": (abs(textbook(X, Y, np.float32) - exact), "C1"),
+    "mercer, float32 rows": (abs(pairs - exact), "C0"),
 }
 
 print(f"NTK of depth {DEPTH}, 600 pairs of float32 rows at angles from 1e-6 to 1")

@@ -39,11 +39,11 @@ maps = {
         ),
         ("x:", "0.45"),
     ),
-    "random, as published": (tangent(method="random", variant="paper"), ("s--", "tab:red")),
-    "random, improved": (tangent(method="random"), ("^-", "tab:orange")),
-    "sketch of each layer": (tangent(method="sketch"), ("v-", "tab:green")),
-    "one-shot sketch": (tangent(method="one-shot"), ("o-", "tab:blue")),
-    "zonal (default)": (tangent(method="zonal"), ("D-", "tab:purple")),
+    "random, as published": (tangent(method="random", variant="paper"), ("s--", "C3")),
+    "random, improved": (tangent(method="random"), ("^-", "C1")),
+    "sketch of each layer": (tangent(method="sketch"), ("v-", "C2")),
+    "one-shot sketch": (tangent(method="one-shot"), ("o-", "C0")),
+    "zonal (default)": (tangent(method="zonal"), ("D-", "C4")),
 }
 
 fig, panels = plt.subplots(1, 3, figsize=(11, 4.6), layout="constrained", sharey=True)

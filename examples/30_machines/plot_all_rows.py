@@ -54,14 +54,14 @@ print(f"{model.solver_report_}; 95 % intervals cover {inside:.1%}")
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained", sharey=True)
 for found, marker, colour, label in (
-    (features, "s-", "C1", "random features"),
+    (features, "s-", "C0", "random features"),
     (landmarks, "o-", "C2", "landmarks as centres"),
 ):
     errors, times = zip(*found, strict=True)
     left.plot(SIZES, errors, marker, color=colour, label=label)
     right.plot(times, errors, marker, color=colour, label=label)
-left.axhline(error, color="C0", ls="--", label=f"all {N_ROWS:,} rows as centres")
-right.plot([seconds], [error], "*", color="C0", markersize=14, label=f"all {N_ROWS:,} rows")
+left.axhline(error, color="C4", ls="--", label=f"all {N_ROWS:,} rows as centres")
+right.plot([seconds], [error], "*", color="C4", markersize=14, label=f"all {N_ROWS:,} rows")
 noise = NOISE**2 / y.var()
 for axes in (left, right):
     axes.axhline(noise, color="0.5", ls=":", label="noise")

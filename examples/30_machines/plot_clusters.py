@@ -18,7 +18,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from mercer import Gaussian, KernelKMeans, KernelPCA, RandomFourier
 
-COLOURS = ("#0072B2", "#D55E00")
+COLOURS = ("C0", "C1")
 MARKERS = ("o", "^")
 N_SHOWN = 700
 X, rings = make_circles(20_000, factor=0.35, noise=0.07, random_state=0)
@@ -70,7 +70,7 @@ left.legend(loc="upper center", fontsize=10)
 middle.set(xlabel="first score", ylabel="second score", title="Scores of KernelPCA")
 middle.legend(title="ring", fontsize=10)
 numbers = np.arange(1, 21)
-right.bar(numbers, 100 * shares, color="#56B4E9", label="each")
+right.bar(numbers, 100 * shares, color="C0", label="each")
 right.plot(numbers, 100 * shares.cumsum(), "o-", color="0.15", markersize=4, label="cumulative")
 right.set(xlabel="component", ylabel="explained variance (%)", title="Scree plot", ylim=(0, 105))
 right.set_xticks([1, 5, 10, 15, 20])

@@ -22,7 +22,7 @@ import mercer
 from mercer import FeatureRidge, Gaussian, RandomFourier
 
 N_PARTS, PART_ROWS, N_WORKERS = 12, 5000, 2
-COLOURS = ("#0072B2", "#D55E00")
+COLOURS = ("C0", "C1")
 
 
 def part_of_the_rows(number):
