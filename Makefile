@@ -37,7 +37,7 @@ format: $(STAMP)  ## format the code
 	$(BIN)/ruff check --fix .
 
 examples: $(STAMP)  ## run every example
-	for example in examples/*/*.py; do $(BIN)/python $$example || exit 1; done
+	for example in examples/*/plot_*.py; do MPLBACKEND=agg $(BIN)/python $$example || exit 1; done
 
 bench: $(STAMP)  ## the quick benchmarks against peers and against the machine's limit
 	$(BIN)/python -m benchmarks.speed
@@ -59,4 +59,4 @@ docs-check: $(STAMP)  ## every snippet of the README and the guide, and what it 
 	$(BIN)/python docs/check_snippets.py
 
 clean:  ## remove what was made
-	rm -rf $(VENV) site build dist demo.png output
+	rm -rf $(VENV) site build dist demo.png docs/auto_examples docs/api/generated

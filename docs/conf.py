@@ -56,6 +56,7 @@ numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 numpydoc_xref_param_type = False
 toc_object_entries_show_parents = "hide"
+maximum_signature_line_length = 80
 
 # Links to other projects, from lists that are kept here: a build needs no network.
 intersphinx_mapping = inventories.mapping(DOCS / "inventories.txt")

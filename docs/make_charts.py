@@ -27,29 +27,33 @@ IMAGES = ROOT / "docs/images"
 PEERS = {
     "linear": ("linear model", "linear", "right"),
     "nystroem": ("Nystroem\n(scikit-learn)", "Nystroem (sklearn)", "above"),
-    "hgb": ("gradient boosting\n(scikit-learn)", "gradient boosting", "above"),
+    "hgb": ("gradient boosting\n(scikit-learn)", "gradient boosting", "aside"),
     "lgbm": ("LightGBM", "exact, Gaussian", "above"),
     "xrfm": ("xRFM, on a GPU", "IRKM", "below"),
     "mercer": ("mercer", "Fourier, Gaussian", "above"),
 }
 #: Questions from the top, the answer to "yes", and what to take; the last is for all others.
 CHOICES = (
-    ("Shall all be chosen for you?", "KernelRegressor\nKernelClassifier", "a table as it is"),
+    (
+        "Shall everything be\nchosen for you?",
+        "KernelRegressor\nKernelClassifier",
+        "a table as it is",
+    ),
     ("Do only a few columns\nor directions matter?", "IRKM..., RFM...", "and which they are"),
     (
-        "Up to 8,000 rows? Or a million,\nwith accuracy before time?",
+        "Up to 8,000 rows?\nOr up to a million, with\naccuracy before time?",
         "KernelRidge",
         "no approximation",
     ),
-    ("More rows, a stream, files,\na cluster", "FeatureRidge", "one pass over features"),
+    ("More rows, a stream,\nfiles, a cluster", "FeatureRidge", "one pass over features"),
 )
 MAPS = (
     ("Gaussian, Laplace, Matérn", "RandomFourier"),
-    ("the sphere; up to 8 columns", "GegenbauerFeatures"),
+    ("zonal kernels, the sphere", "GegenbauerFeatures"),
     ("tangent kernels of networks", "NTKFeatures"),
     ("images", "CNTKSketch"),
     ("any kernel, or a sum", "NystromFeatures"),
-    ("32 times less memory", "WaveFeatures"),
+    ("bits in place of floats", "WaveFeatures"),
 )
 
 
@@ -59,7 +63,7 @@ def draw_peers():
     rows = {(row["table"], row["method"]): row for row in cases["tables"]["Cases"]}
     tables = sorted({table for table, _ in rows})
     best = np.array([min(rows[table, method]["error"] for method in PEERS) for table in tables])
-    fig, axes = plt.subplots(figsize=(6, 4.2), layout="constrained")
+    fig, axes = plt.subplots(figsize=(4.9, 4.2), layout="constrained")
     for method, (label, name, side) in PEERS.items():
         colour = looks([name])[name].colour
         own = [rows[table, method] for table in tables]
@@ -71,6 +75,7 @@ def draw_peers():
         axes.plot(seconds[1], shares[1], "o", color=colour, ms=12)
         place, shift, across, up = {
             "above": ((seconds[1], shares[2]), (0, 6), "center", "bottom"),
+            "aside": ((seconds[1], shares[2]), (16, 6), "center", "bottom"),
             "below": ((seconds[1], shares[0]), (0, -9), "center", "top"),
             "right": ((seconds[1], shares[1]), (10, 6), "left", "bottom"),
         }[side]
@@ -93,7 +98,7 @@ def draw_peers():
 
 def draw_choices():
     """Questions down the left, answers on the right; narrow, for a phone."""
-    fig, axes = plt.subplots(figsize=(5, 7.6))
+    fig, axes = plt.subplots(figsize=(4.1, 7.3))
     fig.subplots_adjust(0, 0, 1, 1)
     axes.set(xlim=(0, 100), ylim=(152, 0))
     axes.axis("off")
