@@ -6,6 +6,8 @@ from tempfile import gettempdir
 import figures
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+import themes
+from PIL import Image, ImageOps
 from sphinx_gallery.sorting import FileNameSortKey
 
 from mercer.diagnostics.comparison.palette import COLOURS
@@ -60,3 +62,24 @@ def scrape(_block, block_vars, conf):
         shown.append(f".. image:: /{address}\n{options}\n\n")
     plt.close("all")
     return "".join(shown)
+
+
+def darken_thumbnails(app):
+    """Make a thumbnail for dark paper of every first picture that has a dark sibling."""
+    for thumb in DOCS.glob("auto_examples/**/images/thumb/*_thumb.png"):
+        first = thumb.parent.parent / f"{thumb.stem.removesuffix('_thumb')}_001.png"
+        dark = themes.dark_sibling(first)
+        if not dark.is_file():
+            continue
+        with Image.open(thumb) as light:
+            paper = Image.new("RGB", light.size, tuple(round(255 * c) for c in figures.DARK))
+        with Image.open(dark) as picture:
+            small = ImageOps.contain(picture.convert("RGB"), paper.size)
+        paper.paste(small, [(a - b) // 2 for a, b in zip(paper.size, small.size, strict=True)])
+        paper.save(themes.dark_sibling(thumb))
+
+
+def setup(app):
+    # After sphinx-gallery, which has the default priority of 500.
+    app.connect("builder-inited", darken_thumbnails, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
