@@ -1,15 +1,18 @@
 """The reference: which guide page a name belongs to, and which name a reference means.
 
 Each name is documented once, under its shortest address: ``mercer.Gaussian``, not
-``mercer.kernels.Gaussian``. Docstrings may use either, or the bare name inside its module.
+``mercer.kernels.Gaussian``. Docstrings may use either, or the bare name inside its module. In all
+pages code that is the name of a class, or the address of a function, becomes a link to the
+reference, and the path of an example a link to its page in the gallery.
 """
 
+import re
 from importlib import import_module
 
-from sphinx.util import logging
+from docutils import nodes
+from sphinx.addnodes import pending_xref
+from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.nodes import make_refnode
-
-LOGGER = logging.getLogger(__name__)
 
 #: Guide page: the names, below ``mercer``, that it is about.
 GUIDES = {
@@ -105,6 +108,45 @@ def code_of_mercer(target, node, content):
     return None
 
 
+class LinkedCode(SphinxPostTransform):
+    """Links code in a page with the reference, and paths of examples with the gallery."""
+
+    #: Before references are resolved.
+    default_priority = 6
+    example = re.compile(r"examples/(\w+/plot_\w+)\.py")
+
+    def run(self, **kwargs):
+        for code in list(self.document.findall(nodes.literal)):
+            if isinstance(code.parent, nodes.reference | pending_xref):
+                continue
+            link = self._to_example(code) or self._to_name(code)
+            if link is not None:
+                code.replace_self(link)
+
+    def _to_example(self, code):
+        found = self.example.fullmatch(code.astext())
+        page = f"auto_examples/{found[1]}" if found else None
+        return self._link(page, "", code, "its page in the gallery")
+
+    def _to_name(self, code):
+        text = code.astext().removesuffix("()")
+        if not re.fullmatch(r"mercer\.[\w.]+|[A-Z]\w+", text):
+            return None
+        for address in candidates(text, None, None):
+            found = self.env.domains["py"].objects.get(address)
+            if found is not None:
+                return self._link(found.docname, found.node_id, code, address)
+        return None
+
+    def _link(self, page, anchor, code, title):
+        if page not in self.env.all_docs or page == self.env.docname:
+            return None
+        return make_refnode(
+            self.app.builder, self.env.docname, page, anchor, code.deepcopy(), title
+        )
+
+
 def setup(app):
+    app.add_post_transform(LinkedCode)
     app.connect("missing-reference", resolve)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
