@@ -18,6 +18,7 @@ author = "The mercer developers"
 copyright = author
 version = release = mercer.__version__
 html_title = "mercer"
+html_baseurl = "https://mercer.readthedocs.io/en/latest/"
 
 extensions = [
     "sphinx.ext.autodoc",

@@ -8,7 +8,6 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import themes
 from PIL import Image, ImageOps
-from sphinx_gallery.sorting import FileNameSortKey
 
 from mercer.diagnostics.comparison.palette import COLOURS
 
@@ -23,7 +22,8 @@ def settings(quick):
         "examples_dirs": "../examples",
         "gallery_dirs": "auto_examples",
         "filename_pattern": r"/plot_",
-        "within_subsection_order": FileNameSortKey,
+        "subsection_order": "gallery.tutorials_first",
+        "within_subsection_order": "FileNameSortKey",
         "backreferences_dir": "auto_examples/backreferences",
         "doc_module": ("mercer",),
         "image_scrapers": ("gallery.scrape",),
@@ -37,6 +37,11 @@ def settings(quick):
         "show_signature": False,
         "write_computation_times": False,
     }
+
+
+def tutorials_first(folder):
+    """Return what folders of examples are sorted by."""
+    return "tutorials" not in folder, folder
 
 
 def reset(_conf, _name):
