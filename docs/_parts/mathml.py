@@ -10,6 +10,7 @@ import re
 from html import unescape
 from importlib.util import find_spec
 from pathlib import Path
+from xml.etree import ElementTree
 
 import latex2mathml.converter
 from docutils import nodes
@@ -18,12 +19,14 @@ from sphinx.util import logging
 
 LOGGER = logging.getLogger(__name__)
 FONT = "stix-two-math.woff"
-#: Always in it: plain letters, accents that stretch, and the slanted letters in which browsers show
-#: a name of one letter.
-ALWAYS = "U+20-7E,U+300-338,U+2032,U+210E,U+23DC-23E1,U+1D434-1D467,U+1D6E2-1D71B"
-#: The name of a function before what is no bracket; TeX sets a thin space between them.
-NAMED_FUNCTION = re.compile(r"(<mi>[a-z]{2,}</mi>)(?=<m(?:i|n|sub|sup|frac|sqrt)>)")
+#: Always in it: plain letters, accents and roots that stretch, and the slanted letters in which
+#: browsers show a name of one letter. Formulas do not name these.
+ALWAYS = "U+20-7E,U+300-338,U+2032,U+203E,U+210E,U+221A,U+23DC-23E1,U+1D434-1D467,U+1D6E2-1D71B"
 FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
+#: Elements whose children stand side by side.
+ROWS = {"math", "mrow", "mstyle", "msqrt", "mtd"}
+BARS = {"|", "\u2016"}
+MATHML = "http://www.w3.org/1998/Math/MathML"
 
 
 def convert(latex, display):
@@ -31,7 +34,39 @@ def convert(latex, display):
     mathml = latex2mathml.converter.convert(latex, display=display)
     if "\\" in mathml or "<merror" in mathml:
         raise ValueError(f"a command of this formula is unknown: {latex.strip()}")
-    return NAMED_FUNCTION.sub(r'\1<mspace width="0.17em"/>', mathml)
+    ElementTree.register_namespace("", MATHML)
+    root = ElementTree.fromstring(mathml)
+    for element in root.iter():
+        set_as_in_tex(element)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def set_as_in_tex(element):
+    """Set an element as TeX does where the converter does not."""
+    tag, text = kind(element), element.text or ""
+    if tag == "mo" and text in BARS and element.get("fence") is None:
+        # Bars that are no pair of left and right do not grow, and are no operators.
+        element.attrib |= {"stretchy": "false", "lspace": "0", "rspace": "0"}
+    elif tag == "mi" and len(text) == 1 and "\u0391" <= text <= "\u03a9":
+        element.set("mathvariant", "normal")
+    elif tag in ROWS:
+        # A thin space between the name of a function and what is no operator.
+        children = list(element)
+        for place in range(len(children) - 1, 0, -1):
+            pair = children[place - 1 : place + 1]
+            if any(is_function(one) for one in pair) and not any(kind(one) == "mo" for one in pair):
+                element.insert(place, ElementTree.Element(f"{{{MATHML}}}mspace", width="0.17em"))
+
+
+def kind(element):
+    return element.tag.rpartition("}")[2]
+
+
+def is_function(element):
+    """Return whether an element is the name of a function, or one with an index or a power."""
+    if kind(element) in ("msub", "msup", "msubsup"):
+        element = element[0]
+    return kind(element) == "mi" and len(element.text or "") > 1 and element.text.isalpha()
 
 
 def rendered(node, display):
