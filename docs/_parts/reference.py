@@ -44,6 +44,9 @@ GUIDES = {
     "machines.LearnerReport diagnostics.WeightsDisplay diagnostics.selection_frequencies",
     "model-files": "save load io.ModelFileError io.fit_resumable io.TableStream",
     "engine": "set_config config",
+    "choosing": "choose_map features.MapChoice",
+    "onnx": "to_onnx",
+    "grids": "io.GridRows",
 }
 #: Where public names live; what comes first is the address under which a name is documented.
 HOMES = (
