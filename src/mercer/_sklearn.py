@@ -6,19 +6,13 @@ sparse input through scikit-learn, and for arrays of other libraries by the same
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    OneToOneFeatureMixin,
-    TransformerMixin,
-    _fit_context,
-)
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import (
     HasMethods,
     Interval,
@@ -38,17 +32,30 @@ from sklearn.utils.validation import (
 )
 
 from ._array import is_foreign, is_real_number, is_sparse, is_supported, to_numpy
+from ._chosen import BaseEstimator
 from ._dask import is_dask
+from ._estimators import (
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    Method,
+    OneToOneFeatureMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
 from ._frame import column_names, is_frame, is_missing, library, series
 
 __all__ = [
     "RANDOM_STATE",
     "BaseEstimator",
     "ClassNamePrefixFeaturesOutMixin",
+    "ClassifierMixin",
+    "ClusterMixin",
     "HasMethods",
     "Interval",
     "OneToOneFeatureMixin",
     "Options",
+    "RegressorMixin",
     "StrOptions",
     "TransformerMixin",
     "check_columns",
@@ -65,10 +72,22 @@ __all__ = [
     "unchanged_on_error",
 ]
 
-fit_context = _fit_context
-
 #: scikit-learn's three kinds of ``random_state``, and a NumPy ``Generator``.
-RANDOM_STATE = ["random_state", np.random.Generator]
+RANDOM_STATE: list[Any] = ["random_state", np.random.Generator]
+
+
+def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Method], Method]:
+    """Return the decorator with which scikit-learn validates parameters before a fit.
+
+    Parameters
+    ----------
+    prefer_skip_nested_validation : bool
+        Whether the parameters of estimators that are fitted inside stay unchecked.
+    """
+    decorate: Callable[[Method], Method] = _fit_context(
+        prefer_skip_nested_validation=prefer_skip_nested_validation
+    )
+    return decorate
 
 
 def checked(part: Any) -> Any:

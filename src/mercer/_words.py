@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -63,6 +64,10 @@ class AdvisedError(ValueError):
     "The columns are separated by ';': add --sep ';'."
     """
 
+    problem: str
+    options: dict[str, Any]
+    after: str
+
     def __init__(
         self, problem: str, options: Mapping[str, Any] | None = None, after: str = "."
     ) -> None:
@@ -88,3 +93,26 @@ def _quoted(value: str) -> str:
     text = value.replace("\t", "\\t")
     # A comma needs no quotes, but at the end of a sentence they make it readable.
     return f"'{text}'" if text == "," else shlex.quote(text)
+
+
+def shortened(text: str) -> str:
+    """Return a string whose long numbers are cut to four digits.
+
+    Examples
+    --------
+    >>> shortened("Gaussian(lengthscale=1.0085943729614786)")
+    'Gaussian(lengthscale=1.009)'
+    """
+    return re.sub(r"\d+\.\d{4,}(e[+-]?\d+)?", lambda found: f"{float(found[0]):.4g}", text)
+
+
+def one_line(estimator: Any) -> str:
+    """Return an estimator in one line, its long numbers cut to four digits.
+
+    Examples
+    --------
+    >>> from mercer import Gaussian, RandomFourier
+    >>> one_line(RandomFourier(Gaussian(1.00859437296), n_components=64, random_state=0))
+    'RandomFourier(kernel=Gaussian(lengthscale=1.009), n_components=64, random_state=0)'
+    """
+    return shortened(" ".join(repr(estimator).split()))

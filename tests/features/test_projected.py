@@ -117,7 +117,9 @@ def test_no_values_of_features_are_ever_in_memory(rule, sparse):
     n, d, size = 20_000, 64, 2048
     X = np.random.default_rng(0).standard_normal((n, d), dtype=np.float32)
     if sparse:
-        X = scipy.sparse.random_array((n, d), density=0.02, rng=0, format="csr", dtype=np.float32)
+        X = scipy.sparse.random_array(
+            (n, d), density=0.02, random_state=0, format="csr", dtype=np.float32
+        )
     projection = TernaryProjection(Stream(0), d, size, 0.5)
     packed_thresholds(X[:10], projection, rule)
     packed, peak = peak_bytes(lambda: packed_thresholds(X, projection, rule))

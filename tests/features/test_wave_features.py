@@ -195,7 +195,9 @@ def test_no_floats_of_all_features_are_ever_in_memory(sparse):
     n, d, size = 20_000, 64, 2048
     X = np.random.default_rng(0).standard_normal((n, d), dtype=np.float32)
     if sparse:
-        X = scipy.sparse.random_array((n, d), density=0.02, rng=0, format="csr", dtype=np.float32)
+        X = scipy.sparse.random_array(
+            (n, d), density=0.02, random_state=0, format="csr", dtype=np.float32
+        )
     fitted = WaveFeatures(n_components=size, output="packed", random_state=0).fit(X[:100])
     fitted.transform(X[:10])
     packed, peak = peak_bytes(lambda: fitted.transform(X))

@@ -85,6 +85,10 @@ class ArcCosineFeatures(FeatureMap):
     True
     """
 
+    method_: str
+    projection_: Projection
+    _mean: float
+
     _parameter_constraints: dict[str, Any] = {
         "order": [Options(Integral, {0, 1})],
         "n_components": COMPONENTS,

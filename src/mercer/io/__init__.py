@@ -2,7 +2,8 @@
 
 from .checkpoint import fit_resumable
 from .errors import ModelFileError
+from .grids import GridRows
 from .model_file import load, save
 from .tables import TableStream
 
-__all__ = ["ModelFileError", "TableStream", "fit_resumable", "load", "save"]
+__all__ = ["GridRows", "ModelFileError", "TableStream", "fit_resumable", "load", "save"]

@@ -48,7 +48,7 @@ class TableFiles:
         self._pyarrow = require("pyarrow", "tables", "Reading tables")
         self._options = options
         self._files = _found(path)
-        self.kind = _kind(path, self._files)
+        self.kind: str = _kind(path, self._files)
         is_text = self.kind in TEXT
         if not is_text and options.given():
             raise ValueError(

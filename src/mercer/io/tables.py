@@ -90,6 +90,8 @@ class TableStream:
     (array([1.5, 2.5], dtype=float32), array([2, 3]))
     """
 
+    columns: list[Any]
+
     def __init__(
         self,
         path: str | Path,
@@ -108,10 +110,10 @@ class TableStream:
             raise ValueError(f"dtype must be 'float32' or 'float64', but got {dtype!r}.")
         if isinstance(block_rows, bool) or not isinstance(block_rows, int) or block_rows < 1:
             raise ValueError(f"block_rows must be a positive integer, but got {block_rows!r}.")
-        self.path = Path(path)
+        self.path: Path = Path(path)
         self.block_rows = block_rows
         self.dtype = dtype
-        self.target = [target] if isinstance(target, str) else list(target or ())
+        self.target: list[str] = [target] if isinstance(target, str) else list(target or ())
         options = CsvOptions(sep, decimal, encoding, na_values)
         self._files = TableFiles(self.path, options, strings, self.target)
         names = list(self._files.schema.names)

@@ -28,9 +28,9 @@ class RowSummary:
     """
 
     def __init__(self) -> None:
-        self.n_rows = 0
-        self.n_features = 0
-        self.norm_range = (np.inf, 0.0)
+        self.n_rows: int = 0
+        self.n_features: int = 0
+        self.norm_range: tuple[float, float] = (np.inf, 0.0)
         self._entries = ColumnMoments()
         self._sample = RowSample(SAMPLE_ROWS)
 

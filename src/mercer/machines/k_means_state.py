@@ -40,18 +40,22 @@ class KMeansState:
         Seed of the starts.
     """
 
+    rows: FeatureRows
+    n_clusters: int
+    seed: int
+
     def __init__(self, rows: FeatureRows, n_clusters: int, seed: int) -> None:
         self.rows, self.n_clusters, self.seed = rows, n_clusters, seed
-        self.centers = np.empty((0, rows.width))
+        self.centers: np.ndarray = np.empty((0, rows.width))
         #: The weight of the rows that each center is the mean of.
-        self.counts = np.zeros(n_clusters)
-        self.method = "mini-batches"
-        self.n_iter = 1
+        self.counts: np.ndarray = np.zeros(n_clusters)
+        self.method: str = "mini-batches"
+        self.n_iter: int = 1
         #: Of all rows, where there was a pass over them with the final centers.
         self.labels: np.ndarray | None = None
         self.inertia: float | None = None
         self.totals: ClusterTotals | None = None
-        self.n_rows = 0
+        self.n_rows: int = 0
         self.sample: RowSample | None = self.new_sample()
         self.is_compact = False
         self._objective: KernelObjective | None = None

@@ -57,9 +57,13 @@ class PCAState:
         Seed of the features where they are the default.
     """
 
+    rows: FeatureRows
+    n_columns: int
+    seed: int
+
     def __init__(self, rows: FeatureRows, n_columns: int, seed: int) -> None:
         self.rows, self.n_columns, self.seed = rows, n_columns, seed
-        self.n_rows = 0
+        self.n_rows: int = 0
         self.sums: RidgeStatistics | None = RidgeStatistics(rows.width, max(1, n_columns))
         self._asked: tuple[int, float] | None = None
         self._components: Components | None = None

@@ -212,7 +212,7 @@ def test_error_bars_and_several_targets():
 
 
 def test_sparse_rows():
-    X = scipy.sparse.random_array((400, 30), density=0.2, rng=np.random.default_rng(0))
+    X = scipy.sparse.random_array((400, 30), density=0.2, random_state=np.random.default_rng(0))
     y = X.sum(axis=1)
     model = KernelRegressor("gaussian").fit(scipy.sparse.csr_array(X), y)
     assert model.score(scipy.sparse.csr_array(X), y) > 0.9

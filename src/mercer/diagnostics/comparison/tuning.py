@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..._words import shortened
 from ...features.for_kernel import features_for
 from ...kernels import Gaussian, Kernel, Laplace, Matern
 from ...machines import FeatureRidge, FeatureRidgeClassifier
-from ...machines.report import shortened
 
 #: Kernels with a lengthscale, by name.
 KERNELS: dict[str, type[Kernel]] = {"gaussian": Gaussian, "laplace": Laplace, "matern": Matern}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
@@ -99,6 +99,10 @@ class NystromFeatures(LearnsFromRows, FeatureMap):
     (2, 5)
     """
 
+    landmarks_: Any
+    inverse_root_: np.ndarray
+    single_: bool
+
     _parameter_constraints: dict[str, Any] = {
         "kernel": [Kernel, callable, StrOptions({"precomputed"}), None],
         "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -106,7 +110,7 @@ class NystromFeatures(LearnsFromRows, FeatureMap):
         "n_candidates": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "random_state": RANDOM_STATE,
     }
-    learned = ("landmarks_",)
+    learned: ClassVar[tuple[str, ...]] = ("landmarks_",)
 
     def __init__(
         self,

@@ -109,7 +109,7 @@ class StreamOfBlocks:
         self._stream, self._targets = raw_blocks(stream), targets
         self._near: Any = None
         known = getattr(stream, "n_rows", None)
-        self.n_rows = known if isinstance(known, int) else None
+        self.n_rows: int | None = known if isinstance(known, int) else None
 
     @property
     def near(self) -> Any:
