@@ -37,7 +37,7 @@ extensions = [
 
 # Pages. Markdown is read by MyST: formulas in dollars, an anchor at every heading.
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_parts", "_templates", "**/GALLERY_HEADER.*", "sg_execution_times.rst"]
+exclude_patterns = ["_parts", "_templates", "**/GALLERY_HEADER.*", "**sg_execution_times.rst"]
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
 myst_dmath_double_inline = True
