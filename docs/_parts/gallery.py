@@ -35,7 +35,7 @@ def settings():
         "show_memory": False,
         "show_signature": False,
         "write_computation_times": False,
-        "min_reported_time": float("inf"),
+        "min_reported_time": 3600,
     }
 
 
