@@ -4,10 +4,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-# Compiled tests and modules are kept for the next process, whatever the environment says.
-export PYTHONDONTWRITEBYTECODE :=
 DOCS_STAMP := $(VENV)/.installed-docs
 SPHINX := $(BIN)/sphinx-build --fail-on-warning --keep-going --nitpicky --jobs 2
+# Compiled tests and modules are kept for the next process, whatever the environment says.
+export PYTHONDONTWRITEBYTECODE :=
 # Modules of libraries that need not be there.
 LIBRARIES := $(addprefix --ignore=src/mercer/,_devices/torch.py _devices/cupy.py ops/_cuda)
 

@@ -16,7 +16,7 @@ DOCS = Path(__file__).parent.parent
 CYCLE = [COLOURS[number] for number in (4, 1, 7, 8, 2, 6, 3, 0, 9, 5)]
 
 
-def settings(quick):
+def settings():
     """Return the settings of sphinx-gallery."""
     return {
         "examples_dirs": "../examples",
@@ -29,13 +29,13 @@ def settings(quick):
         "image_scrapers": ("gallery.scrape",),
         "reset_modules": ("gallery.reset",),
         "reset_argv": "gallery.arguments",
-        "plot_gallery": not quick,
         "capture_repr": ("_repr_html_",),
         "remove_config_comments": True,
         "download_all_examples": False,
         "show_memory": False,
         "show_signature": False,
         "write_computation_times": False,
+        "min_reported_time": 3600,
     }
 
 

@@ -25,6 +25,7 @@ GUIDES = {
     "cntk": "CNTK CNTKSketch ImageWhitening",
     "zonal": "GegenbauerFeatures Zonal DotProduct GeneralizedZonal SphericalCoordinates "
     "ProductFeatures kernels.zonal_coefficients",
+    "choosing": "choose_map features.MapChoice",
     "landmarks": "NystromFeatures",
     "few-bits": "PackedFeatures QuantizedFourier TernaryFeatures WaveFeatures Ternary WaveKernel",
     "how-good": "approximation_error diagnostics.ApproximationError "
@@ -43,6 +44,8 @@ GUIDES = {
     "feature-learning": "IRKMRegressor IRKMClassifier RFMRegressor RFMClassifier "
     "machines.LearnerReport diagnostics.WeightsDisplay diagnostics.selection_frequencies",
     "model-files": "save load io.ModelFileError io.fit_resumable io.TableStream",
+    "onnx": "to_onnx",
+    "grids": "io.GridRows",
     "engine": "set_config config",
     "choosing": "choose_map features.MapChoice",
     "onnx": "to_onnx",
