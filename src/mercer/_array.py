@@ -247,7 +247,7 @@ def _host(X: Any) -> Any:
     return "cpu"
 
 
-_moved: dict[tuple[int, str], tuple[weakref.ref, Any]] = {}
+_moved: dict[tuple[int, str], tuple[weakref.ref[Any], Any]] = {}
 
 
 def like(X: Any, parameter: np.ndarray) -> Any:

@@ -73,6 +73,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
            [0., 1.]])
     """
 
+    random_state: Any
+
     _parameter_constraints: dict[str, Any] = {}
 
     kernel_: Kernel

@@ -11,6 +11,7 @@ from .._registry import storable
 from .._sklearn import RANDOM_STATE
 from ..kernels import Kernel
 from ..ops.fourier import cosine_sine
+from ..sketches import Projection
 from .base import FeatureMap
 from .frequencies import draw_frequencies, projection_names, spectral_kernel
 from .growth import COMPONENTS, TOLERANCE
@@ -84,6 +85,10 @@ class RandomFourier(FeatureMap):
     >>> bool(abs(Z @ Z.T - features.kernel_(X)).max() < 0.1)
     True
     """
+
+    projection_: Projection
+    projection_name_: str
+    _offset: float
 
     _parameter_constraints: dict[str, Any] = {
         "kernel": [Kernel, None],

@@ -15,7 +15,10 @@ from ..ops.distances import squared_distances
 from .base import Kernel, in_precision_of
 
 #: A lengthscale is a positive number, or the name of a rule that takes it from data.
-LENGTHSCALE = [Interval(Real, 0, None, closed="neither"), StrOptions({"median", "scale"})]
+LENGTHSCALE: list[Any] = [
+    Interval(Real, 0, None, closed="neither"),
+    StrOptions({"median", "scale"}),
+]
 #: Lengthscales from here to its inverse may be squared, and so may distances that are small or
 #: large beside them.
 SMALLEST = 1e-100

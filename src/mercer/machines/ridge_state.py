@@ -69,6 +69,10 @@ class RidgeState:
         Folds to keep apart; 0 keeps none.
     """
 
+    targets: Targets
+    rows: FeatureRows
+    problem: Problem
+
     #: Whether coefficients are beyond float32, once it is known.
     _large: bool | None = None
     #: What draws the folds of rows that stand below others.
@@ -78,8 +82,10 @@ class RidgeState:
         self.targets, self.rows, self.problem = targets, rows, problem
         self.gathered: Gathered | None = None
         self.n_folds = n_folds
-        self.sample = RowSample(SAMPLE_ROWS) if isinstance(targets, LabelTargets) else None
-        self.n_rows = 0
+        self.sample: RowSample | None = (
+            RowSample(SAMPLE_ROWS) if isinstance(targets, LabelTargets) else None
+        )
+        self.n_rows: int = 0
         self.is_compact = False
         #: How the features grew, if they did.
         self.growth: GrowthPath | None = None
@@ -109,7 +115,9 @@ class RidgeState:
         Z = placed(self.rows.gathered(X, n_before))
         Y, weights = beside_features(Z, Y), beside_features(Z, weights)
         self.observe(Z, Y, weights, counts)
-        self._accumulator(Z).add(Z, Y, weights, self.rows.overwritable)
+        n_rows, width = Z.shape
+        with allowed_threads(n_rows * width**2):
+            self._accumulator(Z).add(Z, Y, weights, self.rows.overwritable)
 
     def features_again(
         self, X: Any, Y: Any, weights: Any, counts: Any, n_before: int = 0
@@ -180,7 +188,6 @@ class RidgeState:
         """Forget what follows from the rows so far, before more are added."""
         self._solution, self._scale, self._posteriors, self._large = None, None, {}, None
 
-    @allowed_threads()
     def solve(self, again: Blocks | None = None, problem: Problem | None = None) -> Solution:
         """Return the solution, made once; ``again()`` yields the training rows once more.
 
@@ -194,7 +201,9 @@ class RidgeState:
                 raise ValueError(
                     "sample_weight is zero for every row so far; more rows are needed."
                 )
-            self._solution = solve_ridge(self.gathered, self.problem, again)
+            width = self.rows.width
+            with allowed_threads(4 / 3 * width * min(width, self.n_rows) ** 2):
+                self._solution = solve_ridge(self.gathered, self.problem, again)
         return self._solution
 
     def refuse_compact(self, what: str) -> None:
@@ -235,7 +244,8 @@ class RidgeState:
             values = as_floating(values + moved(solution.intercept, Z), dtype_name(Z))
         else:
             own = solution.coef.astype(float if self._is_large() else Z.dtype)
-            values = Z @ own + solution.intercept
+            with allowed_threads(2 * Z.shape[0] * own.size):
+                values = Z @ own + solution.intercept
         if not with_variance:
             return values, None
         xp = namespace(Z)
@@ -256,10 +266,11 @@ class RidgeState:
         self.refuse_compact("The standard deviation of predictions")
         assert self.gathered is not None
         key = alpha, device_of(Z)
-        if key not in self._posteriors:
-            gathered = gathered_beside(self.gathered, Z)
-            self._posteriors[key] = posterior_of(gathered, alpha, self.problem.intercept)
-        return self._posteriors[key].quadratic(Z)
+        with allowed_threads(max(Z.shape) * self.rows.width**2):
+            if key not in self._posteriors:
+                gathered = gathered_beside(self.gathered, Z)
+                self._posteriors[key] = posterior_of(gathered, alpha, self.problem.intercept)
+            return self._posteriors[key].quadratic(Z)
 
     def held_out(self) -> HeldOut:
         """Return exact leave-one-out predictions of a sample of the training rows."""

@@ -118,6 +118,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
            [ 1.1,  0. ,  1. ,  0. ,  0. ]])
     """
 
+    n_features_in_: int
+    centered_: bool
+    kinds_: list[str]
+    categories_: dict[int, list[Any]]
+    whole_numbers_: dict[int, np.ndarray]
+    mean_: np.ndarray
+    scale_: np.ndarray
+
     _parameter_constraints: dict[str, list[Any]] = {
         "scaling": [StrOptions({"each", "common", "ranks"})],
         "limit": [Interval(Real, 0, None, closed="neither"), None],
@@ -212,18 +220,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self._encoding.encode(check_columns(X, owner=self), self.unseen)
 
     def transform_checked(self, X: Any) -> Any:
-        """Return the rows of a table that is checked already as numbers.
-
-        Parameters
-        ----------
-        X : data frame or array of shape (n_samples, n_features)
-            The table, as ``check_columns`` returns it.
-
-        Returns
-        -------
-        rows : array of shape (n_samples, n_features_out)
-            As ``transform`` returns them.
-        """
+        """Return the rows of a table, as ``check_columns`` returns it, as numbers."""
         return self._encoding.encode(X, self.unseen)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:

@@ -53,6 +53,9 @@ class SphericalCoordinates(TransformerMixin, BaseEstimator):
            [0., 1., 0.]])
     """
 
+    n_features_in_: int
+    columns_: tuple[int, int]
+
     _parameter_constraints: dict[str, list[Any]] = {
         "columns": [list, tuple],
         "unit": [StrOptions(set(HALF_TURN))],

@@ -48,6 +48,9 @@ class PatchSketch:
     (40, 16)
     """
 
+    n_channels: int
+    size: int
+
     def __init__(
         self, stream: Stream, n_channels: int, size: int, filter_size: int, n_axes: int
     ) -> None:

@@ -107,7 +107,7 @@ class ConvolutionalLayers(ABC):
                 stream.child("positions"), network.n_positions, widths[-1].both
             )
         #: Numbers that an image takes at most.
-        self.scratch = network.n_positions * max(
+        self.scratch: int = network.n_positions * max(
             2 * network.patch_width + self._held(widths[0]),
             *(
                 before.both + before.relu + own.tangent + self._held(own)

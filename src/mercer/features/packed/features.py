@@ -46,6 +46,9 @@ class PackedFeatures:
     array([[1, 1, 0]], dtype=int8)
     """
 
+    n_columns: int
+    code: Code
+
     ndim = 2
     #: NumPy leaves ``array @ packed`` to this class, instead of unpacking it.
     __array_ufunc__ = None
