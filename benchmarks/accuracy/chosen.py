@@ -58,7 +58,8 @@ def measured(row: dict[str, Any], kernel: Any, X: np.ndarray, y: np.ndarray) -> 
     """Return the scores with the map of the kernel alone, and with that of the rules."""
     n = round((1 - TEST) * len(X))
     choice = choose_map(kernel, X[:n], SIZE, 0)
-    row |= {"columns": X.shape[1], "reach": choice.situation.reach}
+    reach = choice.situation.reach
+    row |= {"columns": X.shape[1], "reach": reach if np.isfinite(reach) else None}
     for name, features in (("plain", features_for(kernel, SIZE, 0)), ("chosen", choice.features)):
         start = time.process_time()
         model = FeatureRidge(features, selection=5).fit(X[:n], y[:n])
