@@ -7,7 +7,6 @@ are printed and written as they are found; no case begins after ``--seconds``.
 from __future__ import annotations
 
 import json
-import math
 import time
 import traceback
 from pathlib import Path
@@ -20,111 +19,20 @@ import torch.nn.functional as F
 
 import mercer
 from mercer import CNTKSketch
-from mercer.features.cntk import maps, random_layers
-from mercer.ops.gates import relu_and_gated
+from mercer.features.cntk import maps
+from mercer.ops import gates
 from mercer.preprocessing import ImageWhitening
 
 from ..options import out_option
 from .cntk import Clock, loaded
 
 
-class OneTap:
-    """A patch sketch with one neighbour for each column."""
-
-    def __init__(self, n_channels: int, size: int, seed: int) -> None:
-        g = torch.Generator().manual_seed(seed)
-        self.n_channels, self.size = n_channels, size
-        self.blocks = []
-        for part in np.array_split(np.arange(size), 9):
-            start = int(torch.randint(n_channels, (1,), generator=g))
-            self.blocks.append((start + np.arange(len(part))) % n_channels)
-
-    def sketch(self, images: Any, xp: Any) -> Any:
-        if isinstance(images, np.ndarray):
-            return self.sketch(torch.as_tensor(images), xp).numpy()
-        n, height, width, _ = images.shape
-        padded = F.pad(images, (0, 0, 1, 1, 1, 1))
-        parts = []
-        for k, channels in enumerate(self.blocks):
-            down, right = divmod(k, 3)
-            there = padded[:, down : down + height, right : right + width]
-            where = torch.as_tensor(channels, device=images.device)
-            parts.append(there.index_select(3, where))
-        out = torch.cat(parts, 3) * math.sqrt(self.n_channels / self.size)
-        return out.reshape(-1, self.size)
-
-
-class Dense:
-    """Projections of patches by independent normal weights."""
-
-    def __init__(self, n_channels: int, size: int, seed: int) -> None:
-        g = torch.Generator().manual_seed(seed)
-        self.n_channels = n_channels
-        self.weight = torch.randn(size, n_channels, 3, 3, generator=g) / 3
-
-    def sketch(self, images: Any, xp: Any) -> Any:
-        if isinstance(images, np.ndarray):
-            return self.sketch(torch.as_tensor(images), xp).numpy()
-        x = images[..., : self.n_channels].permute(0, 3, 1, 2)
-        weight = self.weight.to(x.device, x.dtype).to(memory_format=torch.channels_last)
-        out = F.conv2d(x.contiguous(memory_format=torch.channels_last), weight, padding=1)
-        return out.permute(0, 2, 3, 1).reshape(-1, weight.shape[0])
-
-
-class Tried(random_layers.RandomLayers):
-    """Layers with some changes."""
-
-    how: dict[str, Any] = {}
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        own = zip(self._widths[:-1], self._widths[1:], strict=True)
-        for layer, (before, now) in enumerate(own):
-            if self.how.get("taps") == 1:
-                self._of_both[layer] = OneTap(before.both, now.tangent, layer)
-            if self.how.get("dense"):
-                size = random_layers.n_directions(max(now.relu, now.tangent))
-                self._of_relu[layer] = Dense(before.relu, size, 100 + layer)
-
-    def _next(self, layer: int, s: Any, t: Any, xp: Any) -> Any:
-        if self.how.get("dense"):
-            return random_layers.relu_and_gated(s, t, self._widths[layer].relu, xp)
-        return super()._next(layer, s, t, xp)
-
-
-def gated(kind: str) -> Any:
-    """Return another gate than the step."""
-
-    def layer(P: Any, Y: Any, n_relu: int, xp: Any, out: Any = None) -> Any:
-        if isinstance(P, np.ndarray):
-            return layer(torch.as_tensor(P), torch.as_tensor(Y), n_relu, xp).numpy()
-        size = random_layers.n_directions(Y.shape[1])
-        both = torch.cat([P[:, :size], -P[:, : Y.shape[1] - size]], 1)
-        root = P.float().square().mean(1, keepdim=True).sqrt().clamp_min(1e-20).to(P.dtype)
-        z = both / root
-        if kind == "linear":
-            gates = 0.5 + 0.3989 * z
-        elif kind == "sign":
-            gates = 0.5 * torch.sign(z)
-        else:
-            gates = 0.5 * (1 + torch.erf(z / (float(kind) * 2**0.5)))
-        half = random_layers.n_directions(n_relu)
-        relu = torch.cat([P[:, :half], -P[:, : n_relu - half]], 1).relu()
-        relu = relu * math.sqrt(2 / max(n_relu, 1))
-        return torch.cat([relu, (gates * Y * math.sqrt(2)).to(Y.dtype)], 1)
-
-    return layer
-
-
 def features(rows: Any, shape: Any, how: dict[str, Any], clock: Clock) -> tuple[Any, float]:
     """Return features, and seconds."""
-    Tried.how = how
-    maps.RandomLayers = Tried if how.get("taps") or how.get("dense") else random_layers.RandomLayers
     maps.RELU_SHARE = how.get("share", 0.5)
-    random_layers.relu_and_gated = gated(how["gate"]) if "gate" in how else relu_and_gated
     made = CNTKSketch(
         how.get("depth", 3), 3, how.get("m", 4096), width=how.get("w", 1024), method="random",
-        image_shape=shape, random_state=how.get("seed", 0),
+        degree=how.get("degree"), image_shape=shape, random_state=how.get("seed", 0),
     )  # fmt: skip
     made.fit(rows[:2])
     with mercer.config(memory="14GB", block_rows=how.get("block", 64), precision="bfloat16"):
@@ -152,7 +60,7 @@ def scores(Z: Any, labels: Any, n_fit: int) -> dict[str, Any]:
         B += part.double().T @ T[i : i + len(part)]
     trace = float(G.diagonal().sum())
     best: dict[str, Any] = {"R2": -9.0}
-    for share in 10.0 ** np.arange(-7.5, -2.9, 0.5):
+    for share in 10.0 ** np.arange(-9.0, -3.9, 0.5):
         L, failed = torch.linalg.cholesky_ex(
             G + share * trace * torch.eye(len(G), dtype=torch.float64, device=G.device)
         )
@@ -186,7 +94,7 @@ def reduced(Z: Any, n_fit: int, size: int) -> tuple[Any, float]:
 @click.option("--small", is_flag=True)
 @click.option("--seconds", default=215.0)
 @click.option("--only", default="")
-@click.option("--round", "which", default="1")
+@click.option("--round", "which", default="2")
 @click.option("--cifar", type=click.Path(path_type=Path), envvar="MERCER_CIFAR", required=True)
 @out_option
 def main(small: bool, seconds: float, only: str, which: str, cifar: Path, out: Path) -> None:
@@ -234,33 +142,61 @@ def main(small: bool, seconds: float, only: str, which: str, cifar: Path, out: P
         finally:
             (out / f"cntk_try_{which}.json").write_text(json.dumps(found, indent=1))
 
-    if which == "1":
-        first(prepared, tried)
+    def profiled(rows: Any) -> None:
+        from torch.profiler import ProfilerActivity, profile
+
+        made = CNTKSketch(3, 3, 4096, width=1024, degree=2, image_shape=data.shape, random_state=0)
+        made.fit(rows[:2])
+        kinds = [ProfilerActivity.CPU, ProfilerActivity.CUDA]
+        with mercer.config(memory="14GB", block_rows=64, precision="bfloat16"):
+            made.transform(rows[:64])
+            with profile(activities=kinds) as seen:
+                made.transform(rows[:640])
+        order = "cuda_time_total" if rows.is_cuda else "cpu_time_total"
+        print(seen.key_averages().table(sort_by=order, row_limit=14, max_name_column_width=50))
+
+    some = torch.randn(6, images.shape[1], device=device)
+    made = CNTKSketch(3, 3, 512, degree=2, image_shape=data.shape, random_state=0).fit(some)
+    host = made.transform(some.cpu().numpy())
+    for fused in (True, False):
+        if not fused:
+            gates.has_fused_kernels = lambda _: False
+        try:
+            apart = np.linalg.norm(made.transform(some).cpu().numpy() - host)
+            clock.say(f"fused={fused}: apart from NumPy by {apart / np.linalg.norm(host):.1e}")
+            if apart < 1e-3 * np.linalg.norm(host):
+                break
+        except Exception:
+            traceback.print_exc()
+    second(prepared, tried, (lambda rows: None) if small else profiled)
     clock.say("done")
 
 
-def first(prepared: Any, tried: Any) -> None:
-    """Compare preparations, then changes of the layers."""
-    marks = {}
-    for kind in ("1", "10", "image", "channel", "100", "3"):
-        marks[kind] = tried(f"prepared by {kind}", prepared(kind))
+def second(prepared: Any, tried: Any, profiled: Any) -> None:
+    """Compare degrees and preparations, then what else there is."""
+    images = prepared("100")
+    marks = {"100": tried("100, degree 2", images, degree=2)}
+    tried("100, ReLU", images)
+    tried("100, degree 4", images, degree=4)
+    tried("image, degree 2", prepared("image"), degree=2)
+    for kind in ("30", "300"):
+        marks[kind] = tried(f"{kind}, degree 2", prepared(kind), degree=2)
     best = max(marks, key=lambda kind: marks[kind])
-    rows = prepared(best)
-    tried("wide", rows, m=16384, parts=(4096, 8192), block=32)
-    tried("one tap", rows, taps=1)
-    tried("dense", rows, dense=True)
-    tried("inner 512", rows, w=512)
-    tried("inner 2048", rows, w=2048)
-    tried("flipped", rows, flip=True)
-    tried("linear gate", rows, gate="linear")
-    tried("smooth gate 1", rows, gate="1")
-    tried("share 0.25", rows, share=0.25)
-    tried("share 0.75", rows, share=0.75)
-    tried("wide, inner 512", rows, m=16384, w=512, parts=(4096,), block=32)
-    tried("wide, one tap", rows, m=16384, taps=1, parts=(4096,), block=32)
-    tried("sign gate", rows, gate="sign")
-    tried("depth 2", rows, depth=2)
-    tried("depth 4", rows, depth=4)
+    images = prepared(best)
+    profiled(images)
+    tried("16,384", images, degree=2, m=16384, parts=(4096, 8192), block=64)
+    tried("mirrored", images, degree=2, flip=True)
+    tried("inner 512", images, degree=2, w=512)
+    tried("inner 2048", images, degree=2, w=2048)
+    tried("share 0.75", images, degree=2, share=0.75)
+    tried("mirrored 16,384", images, degree=2, m=16384, flip=True, parts=(8192,))
+    tried("8,192", images, degree=2, m=8192)
+    tried("depth 4", images, degree=2, depth=4)
+    tried("share 0.25", images, degree=2, share=0.25)
+    tried("16,384, inner 2048", images, degree=2, m=16384, w=2048)
+    tried("block 256", images, degree=2, block=256)
+    tried("block 16", images, degree=2, block=16)
+    tried("depth 2", images, degree=2, depth=2)
 
 
 if __name__ == "__main__":

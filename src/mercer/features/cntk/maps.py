@@ -22,6 +22,8 @@ from .sketch_layers import SketchLayers
 
 #: Columns of Ψ in the last layer, as a share of all.
 RELU_SHARE = 0.5
+#: The degree of the polynomials that are sketched unless another one is asked for.
+SKETCHED = 8
 #: The most columns of each kind that inner layers have unless more are asked for.
 WIDEST = 4096
 
@@ -109,7 +111,7 @@ class CNTKSketch(FeatureMap):
         "depth": [Interval(Integral, 1, None, closed="left")],
         "filter_size": [Interval(Integral, 1, None, closed="left")],
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "degree": [Interval(Integral, 1, None, closed="left")],
+        "degree": [Interval(Integral, 1, None, closed="left"), None],
         "pooling": [StrOptions({"gap"}), None],
         "train_readout": ["boolean"],
         "method": [StrOptions({"auto", "random", "sketch"})],
@@ -124,7 +126,7 @@ class CNTKSketch(FeatureMap):
         filter_size: int = 3,
         n_components: int = 1024,
         *,
-        degree: int = 8,
+        degree: int | None = None,
         pooling: str | None = "gap",
         train_readout: bool = True,
         method: str = "auto",
@@ -156,9 +158,10 @@ class CNTKSketch(FeatureMap):
         single = self.n_components < widths[-1].both
         layers: ConvolutionalLayers
         if method == "random":
-            layers = RandomLayers(stream, network, widths, single)
+            layers = RandomLayers(stream, network, widths, single, self.degree)
         else:
-            layers = SketchLayers(stream, network, widths, single, self.degree)
+            degree = SKETCHED if self.degree is None else self.degree
+            layers = SketchLayers(stream, network, widths, single, degree)
         traits = MapTraits(unbiased=self.depth == 1 and method == "random", scratch=layers.scratch)
         return {"method_": method, "layers_": layers, "traits_": traits}
 
