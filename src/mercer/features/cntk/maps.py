@@ -13,7 +13,7 @@ from ..._random import Stream
 from ..._registry import storable
 from ..._sklearn import RANDOM_STATE, Interval, StrOptions
 from ...kernels import CNTK
-from ...ops.images import image_shape_of
+from ...ops.images import as_images, image_shape_of, mirror_images
 from ..base import FeatureMap
 from ..traits import MapTraits
 from .layers import ConvolutionalLayers, Network, Widths
@@ -63,6 +63,9 @@ class CNTKSketch(FeatureMap):
     width : int or None, default=None
         Columns of Ψ and of the rest in the layers before the last one; ``None`` means half of
         ``n_components``, at most 4,096.
+    mirrored : bool, default=False
+        Whether an image and its mirror image are the same thing, as in photographs but not in
+        script: features are the means of both, at twice the time.
     image_shape : tuple of int, default=None
         The (height, width, channels) of images, or (length, channels) of signals, that rows
         hold. ``None`` reads it off batches of 4 or 3 dimensions.
@@ -116,6 +119,7 @@ class CNTKSketch(FeatureMap):
         "train_readout": ["boolean"],
         "method": [StrOptions({"auto", "random", "sketch"})],
         "width": [Interval(Integral, 2, None, closed="left"), None],
+        "mirrored": ["boolean"],
         "image_shape": [tuple, list, None],
         "random_state": RANDOM_STATE,
     }
@@ -131,6 +135,7 @@ class CNTKSketch(FeatureMap):
         train_readout: bool = True,
         method: str = "auto",
         width: int | None = None,
+        mirrored: bool = False,
         image_shape: Sequence[int] | None = None,
         random_state: Any = None,
     ) -> None:
@@ -142,13 +147,13 @@ class CNTKSketch(FeatureMap):
         self.train_readout = train_readout
         self.method = method
         self.width = width
+        self.mirrored = mirrored
         self.image_shape = image_shape
         self.random_state = random_state
 
     def _kernel(self) -> CNTK:
-        return CNTK(
-            self.depth, self.filter_size, self.pooling, self.train_readout, self.image_shape
-        )
+        network = self.depth, self.filter_size, self.pooling, self.train_readout
+        return CNTK(*network, self.image_shape, self.mirrored)
 
     def _draw(self, stream: Stream, n_features_in: int) -> dict[str, Any]:
         method = "random" if self.method == "auto" else self.method
@@ -181,7 +186,11 @@ class CNTKSketch(FeatureMap):
         return [inner] * (self.depth - 1) + [last]
 
     def _map(self, X: Any, xp: Any, out: Any = None) -> Any:
-        return self.layers_.features(X, xp)
+        found = self.layers_.features(X, xp)
+        if not self.mirrored:
+            return found
+        mirrored = mirror_images(as_images(X, self.kernel_.image_shape))
+        return 0.5 * (found + self.layers_.features(mirrored, xp))
 
 
 def _fast(size: int) -> int:
