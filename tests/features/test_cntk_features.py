@@ -38,7 +38,7 @@ def test_features_of_one_layer_are_unbiased_beside_loops(pooling, readout, shape
     found = []
     for seed in range(200):
         features = CNTKSketch(
-            1, n_components=40, pooling=pooling, train_readout=readout, random_state=seed
+            *(1, 3, 40), degree=None, pooling=pooling, train_readout=readout, random_state=seed
         )
         Z = features.fit_transform(images)
         found.append(Z @ Z.T)
@@ -68,10 +68,18 @@ def test_features_of_a_series_have_its_kernel(pooling):
     assert (abs(np.mean(found, axis=0) - exact) / error).max() < 4.5
 
 
+def test_the_relu_itself_is_not_sketched():
+    images = images_of(2, 3, 3, 1)
+    assert CNTKSketch(1, n_components=8, degree=None).fit(images).traits_.unbiased
+    assert not CNTKSketch(1, n_components=8).fit(images).traits_.unbiased
+    with pytest.raises(ValueError, match="pass a degree"):
+        CNTKSketch(1, n_components=8, degree=None, method="sketch").fit(images)
+
+
 @pytest.mark.parametrize("shape", [(3, 4, 1), (5, 2)])
 def test_mirrored_images_have_the_same_features_and_the_kernel_of_both(shape):
     images = images_of(3, *shape)
-    features = CNTKSketch(2, n_components=2048, mirrored=True, random_state=0)
+    features = CNTKSketch(2, n_components=2048, degree=None, mirrored=True, random_state=0)
     Z = features.fit_transform(images)
     assert features.transform(images[..., ::-1, :]) == pytest.approx(Z, abs=1e-12)
     plain = CNTK(2)
@@ -87,16 +95,17 @@ def test_mirrored_images_have_the_same_features_and_the_kernel_of_both(shape):
 )
 def test_errors_are_those_of_the_reference(method, depth, n_components, published):
     images = images_of(6, 5, 5, 3)
-    features = CNTKSketch(depth, n_components=n_components, method=method)
+    degree = 8 if method == "sketch" else None
+    features = CNTKSketch(depth, n_components=n_components, degree=degree, method=method)
     assert errors(features, images, 8).mean() < 1.25 * published
 
 
 @pytest.mark.parametrize("pooling", ["gap", None])
 def test_the_squared_error_falls_like_the_number_of_features(pooling):
     images = images_of(6, 4, 4, 2)
+    features = CNTKSketch(3, degree=None, pooling=pooling)
     small, large = (
-        (errors(CNTKSketch(3, n_components=m, pooling=pooling), images, 30) ** 2).mean()
-        for m in (128, 512)
+        (errors(features.set_params(n_components=m), images, 30) ** 2).mean() for m in (128, 512)
     )
     # A quarter, within what 30 seeds tell.
     assert 0.12 < large / small < 0.5

@@ -1,4 +1,4 @@
-"""Sketches and samples of patches: loops as oracles, means in standard errors, and what is exact."""
+"""Sketches and samples of patches: loops as oracles, means in standard errors."""
 
 import numpy as np
 import pytest
@@ -94,14 +94,16 @@ def test_variance_is_that_of_the_formula():
     assert abs(deviation.mean() - expected) < 5 * deviation.std() / len(found) ** 0.5
 
 
-@pytest.mark.parametrize("size", [1, 5, 18, 50])
-def test_inner_products_of_samples_are_unbiased(size):
-    images = images_of((2, 3, 4, 8)) + 0.3
+@pytest.mark.parametrize(
+    ("parts", "size"), [((5, 3), 1), ((5, 3), 5), ((5, 3), 50), ((8, 16), 64), ((8, 16), 200)]
+)
+def test_inner_products_of_samples_are_unbiased(parts, size):
+    images = images_of((2, 3, 4, sum(parts))) + 0.3
     rows = patches(images, 3, 2, np)
     exact = rows @ rows.T
     found = []
     for seed in range(400):
-        Z = picked(images, PatchSample(Stream(seed), (5, 3), size, 3, 2).picks, np)
+        Z = picked(images, PatchSample(Stream(seed), parts, size, 3, 2).picks, np)
         found.append(Z @ Z.T)
     error = np.std(found, axis=0, ddof=1) / 20
     assert (abs(np.mean(found, axis=0) - exact) / error).max() < 4.5
@@ -109,12 +111,23 @@ def test_inner_products_of_samples_are_unbiased(size):
 
 def test_a_sample_has_equal_shares_of_neighbours_and_parts():
     places = PatchSample(Stream(0), (10, 30), 72, 3, 2).picks.places
-    shares, counts = np.unique(
-        np.stack([*places[:2], places[2] >= 10]), axis=1, return_counts=True
-    )
+    shares, counts = np.unique(np.stack([*places[:2], places[2] >= 10]), axis=1, return_counts=True)
     assert shares.shape[1] == 18
     assert (counts == 4).all()
     assert (places[2] < 40).all()
+
+
+@pytest.mark.parametrize(("parts", "size"), [((64, 64), 40), ((16, 24), 200), ((8, 8), 8)])
+def test_channels_are_read_in_runs_of_eight(parts, size):
+    picks = PatchSample(Stream(1), parts, size, 3, 2).picks
+    taps = PatchSketch(Stream(1), sum(parts), size, 3, 2).taps
+    assert picks.together == taps.together == 8
+    runs = picks.places.reshape(3, -1, 8)
+    assert (runs[:2] == runs[:2, :, :1]).all()
+    for channels in (runs[2], taps.columns.reshape(-1, 8)):
+        assert (channels == channels[:, :1] + np.arange(8)).all()
+        assert not (channels[:, 0] % 8).any()
+    assert PatchSample(Stream(1), (*parts, 3), size, 3, 2).picks.together == 1
 
 
 @settings(max_examples=40, deadline=None)

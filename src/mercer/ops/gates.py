@@ -143,6 +143,7 @@ def activated(
         found = cuda.activated(
             *(P, norms, planes, like(P, picks.places), like(P, picks.scales), n_relu),
             *(factor, root, like(P, activation.relu), like(P, activation.step), pooled),
+            picks.together,
         )
         return xp.reshape(found, shape)
     relu, gates = _values(P, norms, n_relu, picks.places.shape[1], activation, xp)

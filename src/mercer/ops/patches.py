@@ -29,12 +29,15 @@ class Taps:
         Which channel of it.
     signs : array of shape (n_taps, size)
         Times what.
+    together : int
+        Channels come in runs of so many, each of which begins at a multiple of this number.
     """
 
     n_channels: int
     offsets: np.ndarray
     columns: np.ndarray
     signs: np.ndarray
+    together: int = 1
 
 
 @storable
@@ -48,10 +51,13 @@ class Picks:
         For every column: steps down and to the right, and the channel there.
     scales : array of shape (size,)
         Times what.
+    together : int
+        Channels come in runs of so many, each of which begins at a multiple of this number.
     """
 
     places: np.ndarray
     scales: np.ndarray
+    together: int = 1
 
     def runs(self, parts: int = 1) -> np.ndarray:
         """Return runs of columns that take channels that follow each other, from one neighbour.
@@ -73,6 +79,21 @@ class Picks:
         starts = np.unique(np.concatenate([begins[begins < size], ends])).astype(np.int64)
         stops = np.append(starts[1:], size)
         return np.column_stack([starts, stops, self.places[:, starts].T]).astype(np.int64)
+
+
+#: Channels that a card reads at once, in bfloat16.
+TOGETHER = 8
+
+
+def run_length(*sizes: int) -> int:
+    """Return how many channels may be kept together: all sizes are multiples of this number.
+
+    Examples
+    --------
+    >>> run_length(64, 16), run_length(64, 27)
+    (8, 1)
+    """
+    return TOGETHER if all(size % TOGETHER == 0 for size in sizes) else 1
 
 
 def neighbours(filter_size: int, n_axes: int) -> list[tuple[int, int]]:
@@ -177,7 +198,7 @@ def tapped(images: Any, taps: Taps, xp: Any) -> Any:
     if has_fused_kernels(images):
         from ._cuda import patches as cuda
 
-        return cuda.tapped(images, offsets, columns, signs)
+        return cuda.tapped(images, offsets, columns, signs, taps.together)
     total = xp.zeros((n, height, width, size), dtype=images.dtype, device=images.device)
     for k, (down, right) in enumerate(taps.offsets.tolist()):
         to, come = _overlap(height, width, down, right)

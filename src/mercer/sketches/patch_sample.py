@@ -7,7 +7,7 @@ import numpy as np
 from .._array import frozen
 from .._random import Stream
 from .._registry import storable
-from ..ops.patches import Picks, neighbours
+from ..ops.patches import Picks, neighbours, run_length
 
 
 @storable
@@ -47,25 +47,27 @@ class PatchSample:
         n_shares = len(steps) * len(parts)
         stream.reserve(n_shares + size)
         generator = stream.generator()
-        # Which shares get one column more, or any at all, is random.
+        together = run_length(size, *parts)
+        # Which shares get one run more, or any at all, is random.
         order = generator.permutation(n_shares)
-        counts = np.bincount(order[np.arange(size) % n_shares], minlength=n_shares)
+        dealt = order[np.arange(size // together) % n_shares]
+        counts = together * np.bincount(dealt, minlength=n_shares)
         starts = np.cumsum([0, *parts])
         places, scales = [], []
         for share, count in enumerate(counts.tolist()):
             tap, part = divmod(share, len(parts))
             width = parts[part]
-            channels = (_run(generator, width, count) % width) + starts[part]
+            channels = _run(generator, width, count, together) % width + starts[part]
             down, right = steps[tap]
             places.append(np.stack([np.full(count, down), np.full(count, right), channels]))
             scales.append(np.full(count, (width * n_shares / (len(steps) * size)) ** 0.5))
         found = np.concatenate(places, axis=1).astype(np.int32)
-        self.picks = Picks(frozen(found), frozen(np.concatenate(scales)))
+        self.picks = Picks(frozen(found), frozen(np.concatenate(scales)), together)
 
 
-def _run(generator: np.random.Generator, width: int, count: int) -> np.ndarray:
+def _run(generator: np.random.Generator, width: int, count: int, together: int) -> np.ndarray:
     """Return numbers that follow each other; beyond the width every turn begins somewhere else."""
     places = np.arange(count)
-    begins = generator.integers(width, size=-(-count // width) if count else 0)
+    begins = together * generator.integers(width // together, size=-(-count // width))
     run: np.ndarray = places + begins[places // width]
     return run

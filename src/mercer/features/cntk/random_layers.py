@@ -13,7 +13,7 @@ from ..._random import Stream
 from ..._registry import storable
 from ...ops.gates import Activation, activated, n_directions
 from ...ops.norms import row_norms
-from ...ops.patches import Picks, patches
+from ...ops.patches import Picks, patches, run_length
 from ...ops.products import product
 from ...sketches import PatchSample, isotropic_projection
 from .layers import ConvolutionalLayers, Network, Widths
@@ -55,7 +55,8 @@ class RandomLayers(ConvolutionalLayers):
         # The first layer lets every column pass where it is.
         places = np.zeros((3, columns), dtype=np.int32)
         places[2] = np.arange(columns)
-        self._picks = [Picks(frozen(places), frozen(np.full(columns, columns**-0.5)))]
+        scales = frozen(np.full(columns, columns**-0.5))
+        self._picks = [Picks(frozen(places), scales, run_length(columns))]
         for layer, (before, own) in enumerate(pairwise(widths)):
             branch = stream.child("patches", layer).child("both")
             parts = before.relu, before.tangent

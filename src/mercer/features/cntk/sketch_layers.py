@@ -65,7 +65,10 @@ class SketchLayers(ConvolutionalLayers):
         return self._columns(0, patch, patch, planes.shape[:3], pooled, xp)
 
     def _next(self, layer: int, planes: Any, pooled: bool, xp: Any) -> Any:
-        s, t = self._of_relu[layer - 1].sketch(planes, xp), self._of_both[layer - 1].sketch(planes, xp)
+        s, t = (
+            self._of_relu[layer - 1].sketch(planes, xp),
+            self._of_both[layer - 1].sketch(planes, xp),
+        )
         return self._columns(layer, s, t, planes.shape[:3], pooled, xp)
 
     def _columns(
