@@ -343,7 +343,9 @@ def targets_of(rows: list[dict[str, Any]]) -> list[Target]:
 
 def classified_digits(data: Data, device: str, clock: Clock, out: Path) -> None:
     """Write the accuracy on digits; whitening would drown these in the noise of their borders."""
-    case = Case(256 if device == "cpu" else 4096, regularization=None)
+    on_cpu = device == "cpu"
+    precision = "float32" if on_cpu else "bfloat16"
+    case = Case(256 if on_cpu else 4096, precision=precision, regularization=None)
     row = measured(case, data, Prepared(data, clock), data.n_train, device, clock)
     title = f"MNIST, {data.n_train:,} training images, accuracy on test images"
     publish("gpu_cntk_mnist", Report([card(device), Table(title, [row])]), out)

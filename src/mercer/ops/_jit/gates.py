@@ -17,7 +17,7 @@ def add_activated(
     zero, one = P.dtype.type(0.0), P.dtype.type(1.0)
     scales = scales * P.dtype.type(root)
     # For both signs of every direction.
-    high, low = np.empty(k, P.dtype), np.empty(k, P.dtype)
+    z, high, low = np.empty(k, P.dtype), np.empty(k, P.dtype), np.empty(k, P.dtype)
     passes, stops = np.empty(k, P.dtype), np.empty(k, P.dtype)
     for image in range(n):
         for y in range(height):
@@ -36,11 +36,9 @@ def add_activated(
                     size = P.dtype.type(factor) * length
                     inverse = one / length if length > zero else zero
                     for j in range(k):
-                        z = projected[j] * inverse
-                        high[j] = _at(relu, z)
-                        low[j] = _at(relu, -z)
-                        passes[j] = _at(step, z)
-                        stops[j] = _at(step, -z)
+                        z[j] = projected[j] * inverse
+                    _fill(relu, z, high, low)
+                    _fill(step, z, passes, stops)
                 for j in range(half):
                     target[j] += size * high[j]
                 for j in range(n_relu - half):
@@ -58,9 +56,13 @@ def add_activated(
 
 
 @compiled
-def _at(coefficients, z):
-    """Return a polynomial by Horner's rule."""
-    total = coefficients[-1]
-    for k in range(coefficients.shape[0] - 2, -1, -1):
-        total = total * z + coefficients[k]
-    return total
+def _fill(coefficients, z, plus, minus):
+    """Write a polynomial at z and at -z, by Horner's rule."""
+    last = coefficients.shape[0] - 1
+    plus[:] = coefficients[last]
+    minus[:] = coefficients[last]
+    for k in range(last - 1, -1, -1):
+        coefficient = coefficients[k]
+        for j in range(z.shape[0]):
+            plus[j] = coefficient + z[j] * plus[j]
+            minus[j] = coefficient - z[j] * minus[j]
