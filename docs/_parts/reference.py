@@ -47,9 +47,6 @@ GUIDES = {
     "onnx": "to_onnx",
     "grids": "io.GridRows",
     "engine": "set_config config",
-    "choosing": "choose_map features.MapChoice",
-    "onnx": "to_onnx",
-    "grids": "io.GridRows",
 }
 #: Where public names live; what comes first is the address under which a name is documented.
 HOMES = (
