@@ -35,6 +35,7 @@ _NAMES = {
         "TensorNTKFeatures",
         "TernaryFeatures",
         "WaveFeatures",
+        "choose_map",
     ),
     "preprocessing": ("ImageWhitening", "SphericalCoordinates", "TableEncoder"),
     "io": ("load", "save"),
@@ -126,6 +127,7 @@ if TYPE_CHECKING:
         TensorNTKFeatures,
         TernaryFeatures,
         WaveFeatures,
+        choose_map,
     )
     from .io import load, save
     from .io.onnx import to_onnx
@@ -225,6 +227,7 @@ __all__ = [
     "Zonal",
     "__version__",
     "approximation_error",
+    "choose_map",
     "compare",
     "config",
     "load",

@@ -43,6 +43,24 @@ def listed(items: Sequence[Any], most: int = 20) -> str:
     return shown if len(items) <= most else f"{shown}, ... ({len(items):,} in all)"
 
 
+def columns_hint(given: Sequence[Any], known: Sequence[Any]) -> str:
+    """Return how the columns of a table become those that are known.
+
+    Examples
+    --------
+    >>> columns_hint(["milage", "power"], ["mileage", "power"])
+    "X has no column 'mileage'; did you mean 'milage'?"
+    >>> columns_hint(["power", "colour", "mileage"], ["mileage", "power"])
+    'Pick the columns, in order, by the names in feature_names_in_.'
+    """
+    missing = [name for name in known if name not in set(given)]
+    if not missing:
+        return "Pick the columns, in order, by the names in feature_names_in_."
+    unseen = [name for name in given if name not in set(known)]
+    question = did_you_mean(missing[0], unseen, "the model needs it.")
+    return f"X has no column {missing[0]!r}; {question}"
+
+
 class AdvisedError(ValueError):
     """An error whose way out is arguments in Python and options on the command line.
 
