@@ -39,6 +39,7 @@ _NAMES = {
     ),
     "preprocessing": ("ImageWhitening", "SphericalCoordinates", "TableEncoder"),
     "io": ("load", "save"),
+    "io.onnx": ("to_onnx",),
     "machines": (
         "FeatureRidge",
         "FeatureRidgeClassifier",
@@ -94,6 +95,18 @@ _FOLDERS = (
 )
 
 if TYPE_CHECKING:
+    from . import datasets as datasets
+    from . import diagnostics as diagnostics
+    from . import engine as engine
+    from . import features as features
+    from . import io as io
+    from . import kernels as kernels
+    from . import machines as machines
+    from . import ops as ops
+    from . import preprocessing as preprocessing
+    from . import sketches as sketches
+    from . import solvers as solvers
+    from . import testing as testing
     from .diagnostics import approximation_error, compare, plan
     from .engine.config import config, set_config
     from .features import (
@@ -117,6 +130,7 @@ if TYPE_CHECKING:
         choose_map,
     )
     from .io import load, save
+    from .io.onnx import to_onnx
     from .kernels import (
         CNTK,
         NNGP,
@@ -220,17 +234,20 @@ __all__ = [
     "plan",
     "save",
     "set_config",
+    "to_onnx",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _FOLDERS:
-        return import_module(f"mercer.{name}")
-    if name in _HOMES:
-        value = getattr(import_module(_HOMES[name]), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'mercer' has no attribute {name!r}")
+if not TYPE_CHECKING:
+    # A type checker would take every name for one that exists.
+    def __getattr__(name: str) -> Any:
+        if name in _FOLDERS:
+            return import_module(f"mercer.{name}")
+        if name in _HOMES:
+            value = getattr(import_module(_HOMES[name]), name)
+            globals()[name] = value
+            return value
+        raise AttributeError(f"module 'mercer' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

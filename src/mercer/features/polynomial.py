@@ -75,6 +75,9 @@ class PolynomialSketch(FeatureMap):
     True
     """
 
+    method_: str
+    sketch_: Any
+
     _parameter_constraints: dict[str, Any] = {
         "degree": [Interval(Integral, 1, None, closed="left")],
         "gamma": [Interval(Real, 0, None, closed="neither")],
@@ -204,6 +207,9 @@ class DotProductSketch(FeatureMap):
     >>> bool(np.linalg.norm(Z @ Z.T - K) < 0.1 * np.linalg.norm(K))
     True
     """
+
+    mean_kernel_: PowerSeries
+    sketch_: SeriesSketch
 
     _parameter_constraints: dict[str, Any] = {
         "kernel": [Kernel, None],

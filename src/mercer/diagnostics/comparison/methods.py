@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from ..._words import did_you_mean
+from ..._words import did_you_mean, shortened
 from ...features import NTKFeatures, NystromFeatures, RandomFourier
 from ...features.arccosine import ArcCosineFeatures
 from ...kernels import Kernel
@@ -18,7 +18,6 @@ from ...machines import (
     KernelRidge,
     KernelRidgeClassifier,
 )
-from ...machines.report import shortened
 from .data import ENCODED, UNCLIPPED, WITH_CONSTANT
 from .tuning import Tuner, head
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..._words import shortened
 from ...features.choosing import MapChoice, choose_map
 from ...features.for_kernel import features_for
 from ...kernels import Gaussian, Kernel, Laplace, Matern
 from ...machines import FeatureRidge, FeatureRidgeClassifier
-from ...machines.report import shortened
 
 #: Kernels with a lengthscale, by name.
 KERNELS: dict[str, type[Kernel]] = {"gaussian": Gaussian, "laplace": Laplace, "matern": Matern}

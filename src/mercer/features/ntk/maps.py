@@ -22,8 +22,8 @@ from ..zonal.design import ZonalDesign
 from ..zonal.region import Region
 from .layers import LayerSizes, OneShot, ProcessLayers, RandomLayers, SketchLayers
 
-DEPTH = [Interval(Integral, 1, None, closed="left")]
-SIZE = [Interval(Integral, 2, None, closed="left"), None]
+DEPTH: list[Any] = [Interval(Integral, 1, None, closed="left")]
+SIZE: list[Any] = [Interval(Integral, 2, None, closed="left"), None]
 #: Columns from which on sharing directions costs nothing in precision.
 SHARED_FROM = 256
 

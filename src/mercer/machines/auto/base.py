@@ -29,7 +29,6 @@ from ...engine.streams import (
     rows_between,
 )
 from ...kernels import Kernel
-from ...preprocessing import TableEncoder
 from ...solvers.cost import FOLDS
 from ..estimator import ALPHA, Machine, Values, adopt
 from ..report import FitReport
@@ -47,13 +46,14 @@ from .preparation import (
 )
 from .source import ENCODED, RowsAtHand, Source, StreamOfBlocks, raw_blocks
 from .state import AutoState
+from .transformer import as_given, new_encoder
 
 CONSTRAINTS: dict[str, list[Any]] = {
     "kernel": [Kernel, str, None],
     "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     "approximation": [StrOptions({"auto", "exact", "features"})],
     "alpha": ALPHA,
-    "encoder": [HasMethods(["partial_fit", "transform", "get_feature_names_out"]), None],
+    "encoder": [HasMethods(["fit", "transform"]), None],
     "effort": [StrOptions({"quick", "default", "thorough"})],
     "time_limit": [Interval(Real, 0, None, closed="neither"), None],
     "verbose": [Interval(Integral, 0, None, closed="left"), "boolean"],
@@ -72,6 +72,9 @@ class KernelMachine(Machine):
     Three passes over the rows: what the columns hold; a sample to compare kernels on, and a
     linear model; the features. A subclass says which machines learn, and knows the targets.
     """
+
+    n_features_in_: int
+    feature_names_in_: np.ndarray
 
     _state: AutoState | None = None
     #: ``"regression"`` or ``"classification"``.
@@ -130,6 +133,10 @@ class KernelMachine(Machine):
         """What was chosen, why, and what to expect."""
         return self._fitted().report
 
+    def _chosen(self) -> list[tuple[str, str]]:
+        known = self._state is not None and self._state.report is not None
+        return self.report_.lines() if known else []
+
     @property
     def kernel_(self) -> Kernel:
         """The kernel."""
@@ -138,7 +145,7 @@ class KernelMachine(Machine):
     @property
     def encoder_(self) -> Any:
         """The fitted encoder."""
-        return self._fitted().encoder
+        return as_given(self._fitted().encoder)
 
     @property
     def machine_(self) -> Any:
@@ -187,12 +194,12 @@ class KernelMachine(Machine):
         if on_cluster(X):
             parts = Partitions.of(X, y, sample_weight)
             featured = has_feature_map(self.kernel)
-            source = source_on_cluster(parts, targets, self, self._new_encoder(), featured)
+            source = source_on_cluster(parts, targets, self, new_encoder(self.encoder), featured)
         elif is_stream(X):
             refuse_beside_stream(y=y, sample_weight=sample_weight)
             source = StreamOfBlocks(X, targets)
         else:
-            source = RowsAtHand(X, y, sample_weight, targets, self._new_encoder())
+            source = RowsAtHand(X, y, sample_weight, targets, new_encoder(self.encoder))
         blocks: Iterable[Block] = source
         with Job(type(self).__name__, list(STAGES), verbose=int(self.verbose)) as job:
             if self._state is None:
@@ -222,9 +229,6 @@ class KernelMachine(Machine):
         seconds = time.perf_counter() - start
         self._state = state.reported(self._task, self.n_features_in_, self.alpha, seconds)
 
-    def _new_encoder(self) -> Any:
-        return TableEncoder() if self.encoder is None else clone(self.encoder)
-
     def _prepare(self, source: Source, targets: Any, name: str | None, job: Job) -> Iterable[Block]:
         """Learn the columns, compare kernels on a sample, and set up the machine."""
         seed, featured = seed_of(self.random_state), has_feature_map(self.kernel)
@@ -232,7 +236,7 @@ class KernelMachine(Machine):
         with job.stage("columns") as stage:
             first, blocks, same = source.preview()
             free = self.encoder is None
-            columns = learn_columns(first, self._new_encoder(), free, targets)
+            columns = learn_columns(first, new_encoder(self.encoder), free, targets, source.whole)
             self.n_features_in_ = columns.encoder.n_features_in_
             if hasattr(columns.encoder, "feature_names_in_"):
                 self.feature_names_in_ = columns.encoder.feature_names_in_
@@ -262,7 +266,7 @@ class KernelMachine(Machine):
                 if self._state is not None:
                     self._state.target_name = name
                     return blocks
-            able = len(sample.y) >= 2 * FOLDS and len(np.unique(sample.y, axis=0)) > 1
+            able = len(sample.y) >= 2 * FOLDS and sample.target_codes().any()
             pilot = Pilot(sample, ridge if able else None, options, method.n_components, seed)
             chosen, reason = choose_kernel(self.kernel, pilot)
             error: float | None = None

@@ -32,7 +32,9 @@ FAR = 0.3
 LANDMARK_SHARE = 0.75
 
 
-def learn_columns(blocks: Iterable[Block], encoder: Any, free: bool, targets: Targets) -> Columns:
+def learn_columns(
+    blocks: Iterable[Block], encoder: Any, free: bool, targets: Targets, whole: Any = None
+) -> Columns:
     """Return what the columns hold, and let targets be observed.
 
     Parameters
@@ -45,13 +47,19 @@ def learn_columns(blocks: Iterable[Block], encoder: Any, free: bool, targets: Ta
         Whether it is ours to change.
     targets : Targets
         Observe what is predicted.
+    whole : table, default=None
+        All rows, where they are at hand: not every transformer learns block by block.
     """
     if isinstance(blocks, Partitions):
         columns = columns_on_cluster(blocks, encoder, free, targets)
     else:
         n_rows = 0
+        at_once = whole is not None and not getattr(encoder, "is_incremental", True)
+        if at_once:
+            encoder.fit(whole)
         for block in blocks:
-            encoder.partial_fit(block.X)
+            if not at_once:
+                encoder.partial_fit(block.X)
             targets.observe(block.y)
             n_rows += block.X.shape[0]
         columns = Columns(encoder, n_rows, free)
