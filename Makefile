@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# Compiled tests and modules are kept for the next process, whatever the environment says.
+export PYTHONDONTWRITEBYTECODE :=
 # Modules of libraries that need not be there.
 LIBRARIES := $(addprefix --ignore=src/mercer/,_devices/torch.py _devices/cupy.py ops/_cuda)
 
@@ -46,7 +48,7 @@ coverage: $(STAMP)  ## which lines the tests run, as a table and in htmlcov/
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term --cov-report=html --cov-report=xml
 
 completeness: wheel  ## the share of public names whose types are known to tools
-	$(VENV)-wheel/bin/python -m pip install --quiet pyright
+	$(VENV)-wheel/bin/python -m pip install --quiet 'pyright[nodejs]'
 	$(VENV)-wheel/bin/python .ci/type_completeness.py
 
 changelog: $(STAMP)  ## what the next release brings, from the fragments

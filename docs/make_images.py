@@ -32,6 +32,7 @@ EXAMPLES = {
     "ternary": "10_features/plot_ternary.py",
     "elevation": "10_features/plot_elevation.py",
     "landmarks": "10_features/plot_landmarks.py",
+    "choosing": "10_features/plot_choosing.py",
     "near_duplicates": "10_features/plot_near_duplicates.py",
     "cntk": "20_kernels/plot_cntk.py",
     "kernels_in_sklearn": "20_kernels/plot_kernels_in_sklearn.py",

@@ -35,9 +35,11 @@ _NAMES = {
         "TensorNTKFeatures",
         "TernaryFeatures",
         "WaveFeatures",
+        "choose_map",
     ),
     "preprocessing": ("ImageWhitening", "SphericalCoordinates", "TableEncoder"),
     "io": ("load", "save"),
+    "io.onnx": ("to_onnx",),
     "machines": (
         "FeatureRidge",
         "FeatureRidgeClassifier",
@@ -125,8 +127,10 @@ if TYPE_CHECKING:
         TensorNTKFeatures,
         TernaryFeatures,
         WaveFeatures,
+        choose_map,
     )
     from .io import load, save
+    from .io.onnx import to_onnx
     from .kernels import (
         CNTK,
         NNGP,
@@ -223,12 +227,14 @@ __all__ = [
     "Zonal",
     "__version__",
     "approximation_error",
+    "choose_map",
     "compare",
     "config",
     "load",
     "plan",
     "save",
     "set_config",
+    "to_onnx",
 ]
 
 

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from sklearn.compose import make_column_transformer
+from sklearn.preprocessing import OneHotEncoder
 
 import mercer
 from mercer import (
@@ -174,3 +176,10 @@ def test_spare_memory_does_not_count_against_the_budget():
     step = PlannedStep("iterate", 1.0, 10**9, spare=9 * 10**8)
     assert Plan("fit", 10, 2, (step,), 2 * 10**8).fits
     assert not Plan("fit", 10, 2, (step,), 5 * 10**7).fits
+
+
+def test_a_plan_asks_the_encoder_that_was_given_how_wide_rows_are():
+    frame = pd.DataFrame({"a": np.arange(200.0), "b": list("uvwx") * 50})
+    columns = make_column_transformer((OneHotEncoder(), ["b"]), sparse_threshold=1)
+    found = mercer.plan(frame, KernelRegressor("gaussian", n_components=64, encoder=columns))
+    assert (found.n_rows, found.n_columns) == (200, 4)

@@ -31,12 +31,12 @@ def rows(n, d=64, seed=0):
     return np.random.default_rng(seed).standard_normal((n, d)) / d**0.5
 
 
-def deviation(kernel, levels, X, n_seeds=150, **parameters):
+def deviation(kernel, levels, X, n_seeds=75, **parameters):
     """Return how far the mean estimate is off ``kernel_``, and its standard errors."""
     estimates = []
     for seed in range(n_seeds):
         fitted = WaveFeatures(
-            kernel, n_components=64, levels=levels, output="float", random_state=seed, **parameters
+            kernel, n_components=128, levels=levels, output="float", random_state=seed, **parameters
         ).fit(X)
         Z = fitted.transform(X)
         estimates.append(Z @ Z.T)

@@ -36,11 +36,11 @@ def twins(shape):
 @pytest.mark.parametrize("depth", [1, 2, 3])
 @pytest.mark.parametrize("shape", [IMAGES, SIGNALS])
 def test_kernel_is_that_of_plain_loops(shape, depth, pooling, readout):
-    X = images(3, shape)
-    K = CNTK(depth, 3, pooling, readout)(X[:2], X[1:])
+    X = images(2, shape)
+    K = CNTK(depth, 3, pooling, readout)(X, X[1:])
     pooled = pooling is not None
     expected = oracles.pairwise(
-        lambda x, y: oracles.cntk(x, y, depth, 3, pooled, readout), X[:2], X[1:]
+        lambda x, y: oracles.cntk(x, y, depth, 3, pooled, readout), X, X[1:]
     )
     assert pytest.approx(expected, rel=1e-12) == K
 

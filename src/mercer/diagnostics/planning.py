@@ -16,15 +16,15 @@ from .._sklearn import check_rows, checked
 from ..engine.config import matrix_memory
 from ..engine.sample import ENTRIES
 from ..engine.streams import is_stream, rows_between
-from ..features.for_kernel import features_for
+from ..features.choosing import choose_map
 from ..features.growth import is_automatic
 from ..kernels import Gaussian, Kernel
 from ..machines import FeatureRidge, FeatureRidgeClassifier, KernelRegressor
 from ..machines.auto.base import KernelMachine
+from ..machines.auto.transformer import new_encoder
 from ..machines.base import RidgeMachine
 from ..machines.calibration import SAMPLE_ROWS
 from ..machines.exact_machine import DIRECT_ROWS, ExactKernelMachine
-from ..preprocessing import TableEncoder
 from ..solvers.cost import FOLDS, exact_memory, most_components, solve_memory
 from ..solvers.steps import (
     CANDIDATES,
@@ -179,8 +179,10 @@ def _looked_at(X: Any, machine: Any) -> tuple[int, np.ndarray]:
         first = X
     some = rows_between(first, 0, min(int(first.shape[0]), LOOKED_AT))
     if isinstance(machine, KernelMachine):
-        encoder = TableEncoder() if machine.encoder is None else clone(machine.encoder)
-        return n_rows, np.asarray(encoder.fit(some).transform(some), dtype=float)
+        encoder = new_encoder(machine.encoder)
+        encoded = encoder.fit(some).transform(some)
+        dense = encoded.toarray() if is_sparse(encoded) else encoded
+        return n_rows, np.asarray(dense, dtype=float)
     if is_frame(some) or is_sparse(some) or is_foreign(some):
         some = check_rows(some)
         some = some.toarray() if is_sparse(some) else to_numpy(some)
@@ -266,7 +268,7 @@ def _(machine: KernelMachine, shape: Shape, rows: np.ndarray) -> Planned:
 
     def of_features(kernel: Any, size: int) -> list[Step]:
         known = kernel if isinstance(kernel, Kernel) else Gaussian("median")
-        cost = map_cost(features_for(known, size, 0), rows, shape)
+        cost = map_cost(choose_map(known, rows, size, 0).features, rows, shape)
         rates["rows"] = 1 / cost.row_seconds
         return [
             cost.draw,

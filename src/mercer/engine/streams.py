@@ -16,7 +16,7 @@ from .._array import (
     take_rows,
     to_numpy,
 )
-from .._frame import frame_rows, is_frame
+from .._frame import frame_rows, is_frame, rows_of_frame
 from .._settings import settings
 
 #: Bytes of features that a block of rows should make: large enough for BLAS to run at full
@@ -138,7 +138,7 @@ def rows_at(X: Any, indices: np.ndarray) -> Any:
     array([1., 3.])
     """
     if is_frame(X):
-        return X.take(indices) if hasattr(X, "take") else X[indices]
+        return rows_of_frame(X, indices)
     return take_rows(X, indices)
 
 
@@ -168,7 +168,8 @@ def from_stream(stream: Iterable[Any]) -> Iterator[Block]:
             raise ValueError(
                 "A stream must yield (X, y) or (X, y, sample_weight), got a "
                 f"{type(item).__name__} as block {number}; wrap it, for example "
-                "((X, y) for X, y in blocks)."
+                "((X, y) for X, y in blocks), or a Hugging Face dataset as "
+                "mercer.io.TableStream(dataset, target=...)."
             )
         weights = None if len(item) == 2 else item[2]
         empty = False

@@ -17,8 +17,8 @@ from .._array import to_numpy
 from .._frame import column, column_names, is_frame
 from .._sklearn import checked
 from ..machines.estimator import adopt
-from .model_file import DAMAGE, read, write
-from .structure import ModelFileError, Packer, Unpacker
+from .model_file import DAMAGE, read, restored, write
+from .structure import ModelFileError, Packer
 
 
 def fit_resumable(
@@ -128,8 +128,8 @@ def _resume(fresh: Any, path: Path, key: str) -> int:
             f"{path} is the checkpoint of another fit (other parameters or data); remove it, or "
             "give another file."
         )
+    state = restored(path, content, arrays, "state", "a checkpoint")
     try:
-        state = Unpacker(arrays).unpack(content["state"])
         position = int(content["position"])
     except DAMAGE as error:
         raise ModelFileError(

@@ -14,8 +14,9 @@ from .errors import ModelFileError
 #: The classes of scikit-learn, by the modules that they are imported from.
 SCIKIT_LEARN: dict[str, tuple[str, ...]] = {
     "sklearn.pipeline": ("Pipeline", "FeatureUnion"),
-    "sklearn.compose": ("ColumnTransformer",),
+    "sklearn.compose": ("ColumnTransformer", "make_column_selector"),
     "sklearn.preprocessing": (
+        "FunctionTransformer",
         "MaxAbsScaler",
         "MinMaxScaler",
         "Normalizer",
@@ -56,7 +57,8 @@ def key_of(kind: type, where: str) -> str:
         known = ", ".join(name for names in SCIKIT_LEARN.values() for name in names)
         raise ModelFileError(
             f"{where} is a {kind.__module__}.{name}, which a model file cannot hold; it holds "
-            f"mercer's own estimators and these of scikit-learn: {known}."
+            f"mercer's own estimators and these of scikit-learn: {known}; do this step before the "
+            "model that is saved, or save the whole with joblib, which runs code when it loads."
         )
     return f"{module}:{name}"
 

@@ -74,6 +74,13 @@ class CsvOptions:
         names = [field.name for field in fields(self)]
         return [name for name in names if getattr(self, name) != getattr(default, name)]
 
+    def refuse_for(self, what: str) -> None:
+        """Say that options were given that mean nothing, for a table of another kind."""
+        if self.given():
+            raise ValueError(
+                f"{' and '.join(self.given())}: only for CSV files, but {what}; leave that out."
+            )
+
     def separator(self, kind: str) -> str:
         """Return the separator of files of a kind, ``"csv"`` or ``"tsv"``."""
         return self.sep or ("\t" if kind == "tsv" else ",")

@@ -13,6 +13,7 @@ from .._words import did_you_mean
 from .atomic import replacing
 from .errors import ModelFileError
 from .structure import Packer, Unpacker
+from .versions import PACKAGES, other_versions, versions, warn_of_others
 
 #: The version of the format that is written, and the only one that is read.
 FORMAT = 2
@@ -42,7 +43,7 @@ def save(
     ----------
     model : estimator
         A machine, feature map, kernel, encoder, or a pipeline with scikit-learn's scalers,
-        encoders and imputers.
+        encoders and imputers, and functions of NumPy and ``scipy.special`` by their names.
     path : str or Path
         The file; by custom it ends in ``.mercer``.
     compact : bool, default=False
@@ -76,7 +77,9 @@ def save(
 def load(path: str | Path) -> Any:
     """Return the model that a file holds.
 
-    No code of the file is run: it names classes of a closed list, and holds numbers and strings.
+    No code of the file is run: it names classes and functions of a closed list, and holds numbers
+    and strings. A warning tells where it was written with another minor version of mercer, or of
+    scikit-learn if it holds estimators of scikit-learn.
 
     Parameters
     ----------
@@ -104,19 +107,43 @@ def load(path: str | Path) -> Any:
 def unpacked(path: Path, part: str) -> Any:
     """Return a part of a file's structure as objects."""
     content, arrays = read(path)
+    return restored(path, content, arrays, part, "a model")
+
+
+def restored(
+    path: Path, content: dict[str, Any], arrays: dict[str, np.ndarray], part: str, what: str
+) -> Any:
+    """Return a part of the structure of a file as objects.
+
+    Parameters
+    ----------
+    path : Path
+        Of the file, for errors.
+    content, arrays : dict
+        What it holds.
+    part : str
+        Of the content.
+    what : str
+        What to call it in errors.
+    """
+    unpacker = Unpacker(arrays)
     try:
-        return Unpacker(arrays).unpack(content[part])
+        found = unpacker.unpack(content[part])
     except DAMAGE as error:
-        raise ModelFileError(f"{path} is not a model that mercer can read: {error}.") from error
+        others = other_versions(content, PACKAGES)
+        since = f" (it was written with {' and '.join(others)})" if others else ""
+        raise ModelFileError(
+            f"{path} is not {what} that mercer can read: {error}{since}."
+        ) from error
+    warn_of_others(path, other_versions(content, unpacker.modules))
+    return found
 
 
 def write(path: Path, content: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     """Write structure and arrays to a file, atomically."""
     from safetensors.numpy import save_file
 
-    from .. import __version__
-
-    structure = json.dumps({"version": FORMAT, "mercer": __version__, **content})
+    structure = json.dumps({"version": FORMAT, **versions(), **content})
     metadata = {"mercer": structure, "sha256": checksum(structure, arrays)}
     with replacing(path) as name:
         save_file(arrays, name, metadata=metadata)

@@ -23,6 +23,7 @@ from ..features.recipe import Recipe
 from ..solvers import Solution
 from .classes import class_of, key_of
 from .errors import ModelFileError
+from .functions import TYPES, function_key, function_of
 
 __all__ = ["ModelFileError", "Packer", "Unpacker"]
 
@@ -96,6 +97,8 @@ class Packer:
     @singledispatchmethod
     def pack(self, value: Any, where: str = "model") -> Any:
         """Return the structure of a value, which ``where`` names in errors."""
+        if callable(value) and hasattr(value, "__name__"):
+            return {"function": function_key(value, where)}
         return self._object(value, where)
 
     @pack.register(type(None))
@@ -143,6 +146,9 @@ class Packer:
 
     @pack.register
     def _type(self, value: type, where: str = "model") -> Any:
+        for name, kind in TYPES.items():
+            if kind is value:
+                return {"type": name}
         if not issubclass(value, np.generic):
             raise ModelFileError(f"{where} is the class {value!r}, which a model file cannot hold.")
         return {"type": np.dtype(value).str}
@@ -220,6 +226,8 @@ class Unpacker:
 
     def __init__(self, arrays: dict[str, np.ndarray]) -> None:
         self._arrays = arrays
+        #: Top-level modules of the objects that were made.
+        self.modules: set[str] = set()
 
     def unpack(self, node: Any) -> Any:
         """Return the value that a structure stands for."""
@@ -286,7 +294,11 @@ class Unpacker:
         return np.dtype(node["dtype"])
 
     def _type(self, node: Any) -> type:
-        return np.dtype(node["type"]).type
+        name = node["type"]
+        return TYPES[name] if name in TYPES else np.dtype(name).type
+
+    def _function(self, node: Any) -> Any:
+        return function_of(node["function"])
 
     def _date(self, node: Any) -> datetime.date:
         text = node["date"]
@@ -306,7 +318,9 @@ class Unpacker:
         return random_state
 
     def _object(self, node: Any) -> Any:
-        made: Any = object.__new__(class_of(node["object"]))
+        kind = class_of(node["object"])
+        self.modules.add(kind.__module__.partition(".")[0])
+        made: Any = object.__new__(kind)
         for name, part in node["state"].items():
             if name.startswith("__"):
                 raise ModelFileError(f"it sets {name!r}")

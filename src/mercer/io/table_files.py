@@ -46,15 +46,14 @@ class TableFiles:
         self, path: Path, options: CsvOptions, strings: Sequence[str], labels: Sequence[str]
     ) -> None:
         self._pyarrow = require("pyarrow", "tables", "Reading tables")
+        #: What the table is called in errors.
+        self.name = str(path)
         self._options = options
         self._files = _found(path)
         self.kind: str = _kind(path, self._files)
         is_text = self.kind in TEXT
-        if not is_text and options.given():
-            raise ValueError(
-                f"{' and '.join(options.given())}: only for CSV files, but {path} holds "
-                f"{self.kind.capitalize()}; leave that out."
-            )
+        if not is_text:
+            options.refuse_for(f"{path} holds {self.kind.capitalize()}")
         self._format = options.file_format(self.kind) if is_text else self.kind
         schemas = [self._inspected(file) for file in self._files]
         if is_text:
@@ -100,6 +99,7 @@ class TableFiles:
                     batch_readahead=0,
                     fragment_readahead=0,
                     use_threads=False,
+                    **self._one_part(),
                 )
             while True:
                 with self._told(fragment.path):
@@ -108,6 +108,13 @@ class TableFiles:
                     break
                 if batch.num_rows:
                     yield batch
+
+    def _one_part(self) -> dict[str, Any]:
+        """Return what keeps a reader of Parquet from holding all of a file that it has read."""
+        if self.kind != "parquet":
+            return {}
+        dataset = require("pyarrow.dataset", "tables", "Reading tables")
+        return {"fragment_scan_options": dataset.ParquetFragmentScanOptions(pre_buffer=False)}
 
     def _settle(self) -> None:
         """Look once through columns that may be integers, and make floats of them if need be.

@@ -1,9 +1,10 @@
-"""Tables on disk as streams of blocks: Parquet, Arrow and CSV files, and folders of them."""
+"""Tables as streams of blocks: files on disk, lazy frames, relations and datasets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from .._frame import series
 from .._optional import require
 from .._words import did_you_mean, listed
 from .csv_options import CsvOptions
+from .queries import Query, query_of
 from .table_files import TableFiles
 
 #: Rows in a block, by default.
@@ -21,19 +23,23 @@ BLOCK_ROWS = 65_536
 
 
 class TableStream:
-    """The rows of a table on disk, as blocks ``(X, y)`` that a machine can learn from.
+    """The rows of a table, as blocks ``(X, y)`` that a machine can learn from.
 
-    The table is read block by block, always in the same order; it may be iterated as often as
-    needed. Its blocks are arrays, for which columns must hold numbers or booleans without
-    missing values; :class:`KernelRegressor` and :class:`KernelClassifier` ask for the columns as
-    they are (:meth:`tables`), where categories, dates and missing values are allowed. The target
-    may hold labels of any kind.
+    The table is on disk, or a query of polars or DuckDB, or a Hugging Face dataset. It is read
+    block by block, as often as needed, always in the same order; a query is run again each time,
+    and should be sorted if its order is not certain.
+
+    Its blocks are arrays, for which columns must hold numbers or booleans without missing values;
+    :class:`KernelRegressor` and :class:`KernelClassifier` ask for the columns as they are
+    (:meth:`tables`), where categories, dates and missing values are allowed. The target may hold
+    labels of any kind.
 
     Parameters
     ----------
-    path : str or Path
-        A Parquet, Arrow (Feather) or CSV file, or a folder of such files of one kind. CSV files
-        end in ``.csv`` or ``.tsv`` (tabs), and may be compressed: ``.csv.gz``, ``.tsv.bz2``.
+    table : str, Path, polars LazyFrame, DuckDB relation, or Hugging Face dataset
+        A path is one of a Parquet, Arrow (Feather) or CSV file, or of a folder of such files of one
+        kind. CSV files end in ``.csv`` or ``.tsv`` (tabs), and may be compressed: ``.csv.gz``,
+        ``.tsv.bz2``.
     target : str, list of str or None
         The column, or columns, to predict; ``None`` for rows without targets. Whole numbers in a
         CSV file stay integers, unless there are fractions further down: to know, integer targets
@@ -59,12 +65,14 @@ class TableStream:
 
     Attributes
     ----------
+    path : Path or None
+        Where the table is on disk.
     columns : list of str
         The columns of ``X``, in order.
     target : list of str
         The columns of ``y``.
-    n_rows : int
-        Rows of the table.
+    n_rows : int or None
+        Rows of the table; ``None`` for a dataset of which only reading all of it would tell.
 
     Examples
     --------
@@ -88,13 +96,21 @@ class TableStream:
     >>> X, y = next(iter(TableStream(folder, target="y", sep=";", decimal=",")))
     >>> X.ravel(), y
     (array([1.5, 2.5], dtype=float32), array([2, 3]))
+
+    A query of polars:
+
+    >>> import polars
+    >>> frame = polars.LazyFrame({"a": [1.0, 2.0, 3.0], "y": [1, 3, 4]})
+    >>> X, y = next(iter(TableStream(frame.filter(polars.col("y") > 1), target="y")))
+    >>> X.ravel(), y
+    (array([2., 3.], dtype=float32), array([3, 4]))
     """
 
     columns: list[Any]
 
     def __init__(
         self,
-        path: str | Path,
+        table: Any,
         target: str | Sequence[str] | None,
         *,
         columns: Sequence[str] | None = None,
@@ -110,13 +126,17 @@ class TableStream:
             raise ValueError(f"dtype must be 'float32' or 'float64', but got {dtype!r}.")
         if isinstance(block_rows, bool) or not isinstance(block_rows, int) or block_rows < 1:
             raise ValueError(f"block_rows must be a positive integer, but got {block_rows!r}.")
-        self.path: Path = Path(path)
+        self.path: Path | None = Path(table) if isinstance(table, (str, PathLike)) else None
         self.block_rows = block_rows
         self.dtype = dtype
         self.target: list[str] = [target] if isinstance(target, str) else list(target or ())
         options = CsvOptions(sep, decimal, encoding, na_values)
-        self._files = TableFiles(self.path, options, strings, self.target)
-        names = list(self._files.schema.names)
+        if self.path is not None:
+            self._source: TableFiles | Query = TableFiles(self.path, options, strings, self.target)
+        else:
+            self._source = query_of(table)
+            options.refuse_for(f"this is {self._source.name}")
+        names = list(self._source.schema.names)
         for name in self.target:
             _assert_column(name, names, "target")
         if columns is None:
@@ -128,14 +148,14 @@ class TableStream:
                 if name in self.target:
                     raise ValueError(f"columns: {name!r} is the target; leave it out.")
         if not self.columns:
-            raise ValueError(f"No column of {self.path} is left to predict from.")
+            raise ValueError(f"No column of {self._source.name} is left to predict from.")
         single = isinstance(target, str)
-        self._rows = Rows(self._files, self.path, self.columns, self.target, single, block_rows)
+        self._rows = Rows(self._source, self.columns, self.target, single, block_rows)
 
     @property
-    def n_rows(self) -> int:
+    def n_rows(self) -> int | None:
         """Rows of the table."""
-        return self._files.n_rows
+        return self._source.n_rows
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield blocks of rows as numbers, and their targets, in the order of the table."""
@@ -163,16 +183,17 @@ class TableStream:
     def _assert_numbers(self) -> None:
         types = require("pyarrow", "tables", "Reading tables").types
         for name in self.columns:
-            kind = self._files.schema.field(name).type
-            numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
-            if not numeric:
+            kind = self._source.schema.field(name).type
+            tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
+            if not any(test(kind) for test in tests):
                 raise ValueError(
-                    f"Column {name!r} of {self.path} has type {kind}, not numbers; leave it out "
-                    "with columns=[...], or use KernelRegressor or KernelClassifier."
+                    f"Column {name!r} of {self._source.name} has type {kind}, not numbers; leave "
+                    "it out with columns=[...], or use KernelRegressor or KernelClassifier."
                 )
 
     def __repr__(self) -> str:
-        return f"TableStream({str(self.path)!r}, target={self.target!r}, columns={self.columns!r})"
+        table = self._source.name if self.path is None else repr(str(self.path))
+        return f"TableStream({table}, target={self.target!r}, columns={self.columns!r})"
 
 
 class Tables:
@@ -192,8 +213,7 @@ class Tables:
 class Rows:
     """The rows of a table as they are read: batches with the number of rows before each."""
 
-    files: TableFiles
-    path: Path
+    source: TableFiles | Query
     columns: list[str]
     target: list[str]
     #: Whether the targets have one dimension.
@@ -203,7 +223,7 @@ class Rows:
     def batches(self, names: list[str]) -> Iterator[tuple[Any, int]]:
         """Yield record batches of some columns, and the number of rows before each."""
         seen = 0
-        for batch in self.files.batches(names, self.block_rows):
+        for batch in self.source.batches(names, self.block_rows):
             yield batch, seen
             seen += batch.num_rows
 
@@ -220,7 +240,7 @@ class Rows:
         if column.null_count:
             row = seen + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
             raise ValueError(
-                f"Column {name!r} of {self.path} has a missing value in row {row} (counted "
+                f"Column {name!r} of {self.source.name} has a missing value in row {row} (counted "
                 "from 0); fill or drop it (KernelRegressor and KernelClassifier fill columns, "
                 "but not targets)."
             )

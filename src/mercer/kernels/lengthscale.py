@@ -11,6 +11,7 @@ from .._array import as_floating, is_numpy, is_sparse, namespace
 from .._registry import storable
 from ..engine.moments import ColumnMoments
 from ..engine.sample import RowSample
+from ..engine.threads import allowed_threads
 from ..ops.distances import manhattan_distances, squared_distances
 from ..ops.norms import row_norms
 
@@ -143,7 +144,8 @@ def median_distance(sample: Any, distance: str) -> float:
     # Squares of extreme entries vanish or overflow: such rows are brought to a middle size.
     unit, xp = _extreme_unit(sample), namespace(sample)
     sample = sample / unit
-    with np.errstate(over="ignore", invalid="ignore"):
+    operations = 2 * sample.shape[0] ** 2 * sample.shape[1]
+    with np.errstate(over="ignore", invalid="ignore"), allowed_threads(operations):
         if distance == "manhattan":
             values = manhattan_distances(sample, sample, xp)
         else:

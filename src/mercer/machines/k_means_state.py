@@ -14,6 +14,7 @@ from .._array import as_floating, is_sparse
 from .._registry import storable
 from ..engine.sample import RowSample
 from ..engine.streams import learning_rows, rows_at, rows_between
+from ..engine.threads import openmp_threads
 from .feature_rows import FeatureRows
 from .kernel_objective import ClusterTotals, KernelObjective, kernel_objective
 from .row_streams import feature_blocks
@@ -87,7 +88,8 @@ class KMeansState:
     def cluster(self, Z: np.ndarray, weights: np.ndarray | None, found: KMeans) -> None:
         """Run k-means on the features of all rows, which may be changed if they are ours."""
         found.set_params(copy_x=not self.rows.overwritable)
-        found.fit(Z, sample_weight=weights)
+        with openmp_threads(2 * Z.size * self.n_clusters):
+            found.fit(Z, sample_weight=weights)
         self.centers, self.n_iter, self.method = found.cluster_centers_, found.n_iter_, "k-means"
         labels, squares = self.closest(Z)
         self.settle(labels, squares, weights)
@@ -115,7 +117,8 @@ class KMeansState:
         The first block is clustered by itself, and so gives the first centers.
         """
         if self.is_empty:
-            found = start.fit(Z, sample_weight=weights)
+            with openmp_threads(2 * Z.size * self.n_clusters):
+                found = start.fit(Z, sample_weight=weights)
             self.centers = found.cluster_centers_.astype(float)
         elif self.method == "k-means":
             self.centers = self.centers.astype(float)
@@ -149,9 +152,10 @@ class KMeansState:
     def closest(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the closest center for features of rows, and the squared distances."""
         centers = self.centers.astype(Z.dtype)
-        labels, distances = pairwise_distances_argmin_min(
-            Z, centers, metric="euclidean", metric_kwargs={"squared": True}
-        )
+        with openmp_threads(2 * Z.size * self.n_clusters):
+            labels, distances = pairwise_distances_argmin_min(
+                Z, centers, metric="euclidean", metric_kwargs={"squared": True}
+            )
         return labels.astype(np.int32), distances.astype(float)
 
     def objective(self) -> KernelObjective | None:

@@ -21,6 +21,7 @@ from .._array import (
 )
 from .._devices import algebra_of, placed
 from .._registry import storable
+from .._words import one_line
 from ..engine.sample import RowSample
 from ..engine.threads import allowed_threads
 from ..features.growth import GrowthPath
@@ -39,6 +40,7 @@ from ..solvers import (
 from ..solvers.posterior import Form
 from ..solvers.ridge import Blocks, solve_ridge
 from .calibration import SAMPLE_ROWS, HeldOut, without_own_row
+from .described import Described, described
 from .device_rows import beside_features
 from .estimator import Values
 from .feature_rows import FeatureRows
@@ -113,7 +115,9 @@ class RidgeState:
         Z = placed(self.rows.gathered(X, n_before))
         Y, weights = beside_features(Z, Y), beside_features(Z, weights)
         self.observe(Z, Y, weights, counts)
-        self._accumulator(Z).add(Z, Y, weights, self.rows.overwritable)
+        n_rows, width = Z.shape
+        with allowed_threads(n_rows * width**2):
+            self._accumulator(Z).add(Z, Y, weights, self.rows.overwritable)
 
     def features_again(
         self, X: Any, Y: Any, weights: Any, counts: Any, n_before: int = 0
@@ -184,7 +188,6 @@ class RidgeState:
         """Forget what follows from the rows so far, before more are added."""
         self._solution, self._scale, self._posteriors, self._large = None, None, {}, None
 
-    @allowed_threads()
     def solve(self, again: Blocks | None = None, problem: Problem | None = None) -> Solution:
         """Return the solution, made once; ``again()`` yields the training rows once more.
 
@@ -198,7 +201,9 @@ class RidgeState:
                 raise ValueError(
                     "sample_weight is zero for every row so far; more rows are needed."
                 )
-            self._solution = solve_ridge(self.gathered, self.problem, again)
+            width = self.rows.width
+            with allowed_threads(4 / 3 * width * min(width, self.n_rows) ** 2):
+                self._solution = solve_ridge(self.gathered, self.problem, again)
         return self._solution
 
     def refuse_compact(self, what: str) -> None:
@@ -239,7 +244,8 @@ class RidgeState:
             values = as_floating(values + moved(solution.intercept, Z), dtype_name(Z))
         else:
             own = solution.coef.astype(float if self._is_large() else Z.dtype)
-            values = Z @ own + solution.intercept
+            with allowed_threads(2 * Z.shape[0] * own.size):
+                values = Z @ own + solution.intercept
         if not with_variance:
             return values, None
         xp = namespace(Z)
@@ -260,10 +266,11 @@ class RidgeState:
         self.refuse_compact("The standard deviation of predictions")
         assert self.gathered is not None
         key = alpha, device_of(Z)
-        if key not in self._posteriors:
-            gathered = gathered_beside(self.gathered, Z)
-            self._posteriors[key] = posterior_of(gathered, alpha, self.problem.intercept)
-        return self._posteriors[key].quadratic(Z)
+        with allowed_threads(max(Z.shape) * self.rows.width**2):
+            if key not in self._posteriors:
+                gathered = gathered_beside(self.gathered, Z)
+                self._posteriors[key] = posterior_of(gathered, alpha, self.problem.intercept)
+            return self._posteriors[key].quadratic(Z)
 
     def held_out(self) -> HeldOut:
         """Return exact leave-one-out predictions of a sample of the training rows."""
@@ -297,6 +304,21 @@ class RidgeState:
             state["_solution"] = replace(self.solve(), left_out=None)
             state.update(gathered=None, sample=None, _kept=None, is_compact=True)
         return state
+
+
+@described.register
+def _described(state: RidgeState) -> Described | None:
+    """Return the rows and the features; nothing before the solution is asked for."""
+    if state._solution is None:
+        return None
+    fitted = state.rows.fitted
+    made = "the columns as they are" if fitted is None else one_line(fitted)
+    lines = [
+        ("data", f"{state.n_rows:,} rows"),
+        ("features", f"{state.rows.width:,} columns: {made}"),
+    ]
+    # The accuracy of labels takes a factorisation.
+    return Described(lines, knows_score=state.sample is None and not state.is_compact)
 
 
 def _ones(Y: Any) -> Any:

@@ -60,7 +60,7 @@ def image_shape_of(X: Any, image_shape: Any = None, name: str = "X") -> tuple[in
     >>> image_shape_of(np.zeros((5, 64)), image_shape=(8, 8, 1))
     (8, 8, 1)
     """
-    given = tuple(int(side) for side in X.shape)
+    given = tuple(X.shape)
     wanted = None if image_shape is None else checked_image_shape(image_shape)
     if len(given) in (SIGNALS, IMAGES):
         if wanted is not None and given[1:] != wanted:

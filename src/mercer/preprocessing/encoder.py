@@ -217,7 +217,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if on_cluster(X):
             return answered(self, "transform", X)
-        return self._encoding.encode(check_columns(X, owner=self), self.unseen)
+        return self.transform_checked(check_columns(X, owner=self))
+
+    def transform_checked(self, X: Any) -> Any:
+        """Return the rows of a table, as ``check_columns`` returns it, as numbers."""
+        return self._encoding.encode(X, self.unseen)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns of the result.
@@ -323,6 +327,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         kept = int(np.sum(self._numbers < len(self.kinds_))) + len(self.categories_) + n_whole
         dropped = len(self.kinds_) - kept
         return text + (f", {_counted(dropped, 'constant column')} dropped" if dropped else "")
+
+    def _chosen(self) -> list[tuple[str, str]]:
+        return [("columns", self.describe())] if hasattr(self, "kinds_") else []
 
     def _learn(self, X: Any, reset: bool) -> TableEncoder:
         """Add blocks of ``X`` to the summary; a block that is refused leaves it as it was."""

@@ -10,7 +10,8 @@ from .._registry import storable
 from ..features import PackedFeatures
 from ..features.packed import add_column_gram, column_products, column_sums
 from ..ops.products import add_gram
-from .statistics import Accumulator, Moments, RidgeStatistics, accumulator_for
+from .gathered import Accumulator
+from .statistics import Moments, RidgeStatistics, accumulator_for
 
 #: Weighted rows that are unpacked at once.
 ROWS = 1024

@@ -15,6 +15,7 @@ from ..._sklearn import RANDOM_STATE, Interval, StrOptions
 from ...kernels import CNTK
 from ...ops.images import image_shape_of
 from ..base import FeatureMap
+from ..rules import Situation, chosen_method
 from ..traits import MapTraits
 from .layers import ConvolutionalLayers, Network, Widths
 from .random_layers import RandomLayers
@@ -71,8 +72,8 @@ class CNTKSketch(FeatureMap):
     ----------
     kernel_ : CNTK
         The exact kernel that the map approximates, with the shape of the images.
-    method_ : str
-        Which method ``"auto"`` chose.
+    method_, method_reason_ : str
+        Which method ``"auto"`` chose, and why.
     layers_ : ConvolutionalLayers
         What was drawn.
     seed_ : int
@@ -149,7 +150,9 @@ class CNTKSketch(FeatureMap):
         )
 
     def _draw(self, stream: Stream, n_features_in: int) -> dict[str, Any]:
-        method = "random" if self.method == "auto" else self.method
+        method, reason = chosen_method(
+            "CNTKSketch", self.method, Situation(n_features_in, self.n_components)
+        )
         shape = image_shape_of(np.empty((0, n_features_in)), self.kernel_.image_shape)
         network = Network(shape, self.depth, self.filter_size, self.pooling is not None)
         widths = self._widths(method)
@@ -160,7 +163,8 @@ class CNTKSketch(FeatureMap):
         else:
             layers = SketchLayers(stream, network, widths, single, self.degree)
         traits = MapTraits(unbiased=self.depth == 1 and method == "random", scratch=layers.scratch)
-        return {"method_": method, "layers_": layers, "traits_": traits}
+        facts = {"method_": method, "method_reason_": reason}
+        return {**facts, "layers_": layers, "traits_": traits}
 
     def _widths(self, method: str) -> list[Widths]:
         """Return the columns of every layer."""

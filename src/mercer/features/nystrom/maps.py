@@ -14,6 +14,7 @@ from ..._random import Stream
 from ..._registry import storable
 from ..._sklearn import RANDOM_STATE, Interval, StrOptions, checked
 from ...engine.blocks import row_width
+from ...engine.threads import allowed_threads
 from ...kernels import FunctionKernel, Gaussian, Kernel
 from ...kernels.base import tile_of
 from ...kernels.lengthscale import RowSummary
@@ -161,9 +162,9 @@ class NystromFeatures(LearnsFromRows, FeatureMap):
         if not isinstance(self.landmarks, str) or rows.shape[0] <= self.n_components:
             return {"landmarks_": rows}
         generator = Stream(self.seed_).child("landmarks").generator()
-        places = CHOICES[self.landmarks](
-            KernelOfRows(self.kernel_, rows), int(self.n_components), generator
-        )
+        size = int(self.n_components)
+        with allowed_threads(rows.shape[0] * size**2):
+            places = CHOICES[self.landmarks](KernelOfRows(self.kernel_, rows), size, generator)
         return {"landmarks_": rows[places]}
 
     def _draw(self, stream: Stream, n_features_in: int) -> dict[str, Any]:
@@ -173,7 +174,8 @@ class NystromFeatures(LearnsFromRows, FeatureMap):
             raise ValueError(
                 f"landmarks must have the {n_features_in} columns of X, got {rows.shape[1]}."
             )
-        root = LandmarkRoot(np.asarray(to_numpy(self.kernel_(rows)), dtype=float))
+        with allowed_threads(4 / 3 * rows.shape[0] ** 3):
+            root = LandmarkRoot(np.asarray(to_numpy(self.kernel_(rows)), dtype=float))
         found = np.sum(root.inverse**2) * np.finfo(np.float32).eps ** 2
         mean = float(np.mean(self.kernel_.diag(rows)))
         return {

@@ -6,6 +6,7 @@ import time
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
@@ -28,7 +29,6 @@ from ...engine.streams import (
     rows_between,
 )
 from ...kernels import Kernel
-from ...preprocessing import TableEncoder
 from ...solvers.cost import FOLDS
 from ..estimator import ALPHA, Machine, Values, adopt
 from ..report import FitReport
@@ -46,13 +46,14 @@ from .preparation import (
 )
 from .source import ENCODED, RowsAtHand, Source, StreamOfBlocks, raw_blocks
 from .state import AutoState
+from .transformer import as_given, new_encoder
 
 CONSTRAINTS: dict[str, list[Any]] = {
     "kernel": [Kernel, str, None],
     "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     "approximation": [StrOptions({"auto", "exact", "features"})],
     "alpha": ALPHA,
-    "encoder": [HasMethods(["partial_fit", "transform", "get_feature_names_out"]), None],
+    "encoder": [HasMethods(["fit", "transform"]), None],
     "effort": [StrOptions({"quick", "default", "thorough"})],
     "time_limit": [Interval(Real, 0, None, closed="neither"), None],
     "verbose": [Interval(Integral, 0, None, closed="left"), "boolean"],
@@ -132,6 +133,10 @@ class KernelMachine(Machine):
         """What was chosen, why, and what to expect."""
         return self._fitted().report
 
+    def _chosen(self) -> list[tuple[str, str]]:
+        known = self._state is not None and self._state.report is not None
+        return self.report_.lines() if known else []
+
     @property
     def kernel_(self) -> Kernel:
         """The kernel."""
@@ -140,7 +145,7 @@ class KernelMachine(Machine):
     @property
     def encoder_(self) -> Any:
         """The fitted encoder."""
-        return self._fitted().encoder
+        return as_given(self._fitted().encoder)
 
     @property
     def machine_(self) -> Any:
@@ -189,12 +194,12 @@ class KernelMachine(Machine):
         if on_cluster(X):
             parts = Partitions.of(X, y, sample_weight)
             featured = has_feature_map(self.kernel)
-            source = source_on_cluster(parts, targets, self, self._new_encoder(), featured)
+            source = source_on_cluster(parts, targets, self, new_encoder(self.encoder), featured)
         elif is_stream(X):
             refuse_beside_stream(y=y, sample_weight=sample_weight)
             source = StreamOfBlocks(X, targets)
         else:
-            source = RowsAtHand(X, y, sample_weight, targets, self._new_encoder())
+            source = RowsAtHand(X, y, sample_weight, targets, new_encoder(self.encoder))
         blocks: Iterable[Block] = source
         with Job(type(self).__name__, list(STAGES), verbose=int(self.verbose)) as job:
             if self._state is None:
@@ -224,9 +229,6 @@ class KernelMachine(Machine):
         seconds = time.perf_counter() - start
         self._state = state.reported(self._task, self.n_features_in_, self.alpha, seconds)
 
-    def _new_encoder(self) -> Any:
-        return TableEncoder() if self.encoder is None else clone(self.encoder)
-
     def _prepare(self, source: Source, targets: Any, name: str | None, job: Job) -> Iterable[Block]:
         """Learn the columns, compare kernels on a sample, and set up the machine."""
         seed, featured = seed_of(self.random_state), has_feature_map(self.kernel)
@@ -234,7 +236,7 @@ class KernelMachine(Machine):
         with job.stage("columns") as stage:
             first, blocks, same = source.preview()
             free = self.encoder is None
-            columns = learn_columns(first, self._new_encoder(), free, targets)
+            columns = learn_columns(first, new_encoder(self.encoder), free, targets, source.whole)
             self.n_features_in_ = columns.encoder.n_features_in_
             if hasattr(columns.encoder, "feature_names_in_"):
                 self.feature_names_in_ = columns.encoder.feature_names_in_
@@ -272,7 +274,10 @@ class KernelMachine(Machine):
                 machine = self._exactly(targets, kernel=chosen.kernel, alpha=self.alpha)
             else:
                 rows = sample.rows(chosen.scaling, chosen.constant)
-                features, error = measured_features(chosen.kernel, method.n_components, seed, rows)
+                features, why, error = measured_features(
+                    chosen.kernel, method.n_components, seed, rows, whole=known == len(sample.y)
+                )
+                method = replace(method, reason=f"{method.reason}; {why}")
                 machine = clone(ridge).set_params(features=features, alpha=self.alpha)
             stage.note(f"{chosen.kernel!r}: {reason}")
         self._state = AutoState(

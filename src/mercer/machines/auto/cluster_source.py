@@ -39,6 +39,10 @@ class RowsOnCluster:
     def near(self) -> None:
         """Nothing: rows of a cluster are on hosts."""
 
+    @property
+    def whole(self) -> None:
+        """Nothing: they are too many."""
+
     def preview(self) -> tuple[Any, Any, bool]:
         """Return the rows, twice."""
         return self.parts, self.parts, True
@@ -81,7 +85,8 @@ def source_on_cluster(
         return RowsAtHand(*parts.whole(), targets, encoder)
     if not isinstance(encoder, TableEncoder):
         raise TypeError(
-            f"encoder={type(encoder).__name__}(...) cannot be fitted on a cluster, as only "
-            "TableEncoder can; encode the rows first, and pass encoder=TableEncoder(...) or None."
+            f"encoder={type(front_door.encoder).__name__}(...) cannot be fitted on a cluster, as "
+            "only TableEncoder can; encode the rows first, and pass encoder=TableEncoder(...) or "
+            "None."
         )
     return RowsOnCluster(parts)

@@ -39,8 +39,8 @@ class KernelRegressor(Regression, KernelMachine):
     alpha : float, array of floats or None, default=None
         The ridge parameter, candidates for it, or ``None`` for 31 candidates.
     encoder : transformer or None, default=None
-        What turns the table into numbers, block by block; ``None`` means a
-        :class:`TableEncoder` whose scaling is chosen with the kernel.
+        What turns the table into numbers: any transformer, such as a ``ColumnTransformer``;
+        ``None`` means a :class:`TableEncoder` whose scaling is chosen with the kernel.
     effort : {"quick", "default", "thorough"}, default="default"
         How much is searched for tables of 2,000 to a million rows:
         kernels, metrics and encodings are compared on samples of up to 2,500, 9,000 or 16,000 rows.
@@ -61,7 +61,7 @@ class KernelRegressor(Regression, KernelMachine):
         The kernel.
     target_name_ : str or None
         The name of the target, where the data had one.
-    encoder_ : TableEncoder
+    encoder_ : transformer
         The fitted encoder.
     machine_ : KernelRidge or FeatureRidge
         The fitted machine on encoded rows.
@@ -141,8 +141,8 @@ class KernelClassifier(Classification, KernelMachine):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes; ``"balanced"`` gives every class the same total weight.
     encoder : transformer or None, default=None
-        What turns the table into numbers, block by block; ``None`` means a
-        :class:`TableEncoder` whose scaling is chosen with the kernel.
+        What turns the table into numbers: any transformer, such as a ``ColumnTransformer``;
+        ``None`` means a :class:`TableEncoder` whose scaling is chosen with the kernel.
     effort : {"quick", "default", "thorough"}, default="default"
         How much is searched for tables of 2,000 to a million rows:
         kernels, metrics and encodings are compared on samples of up to 2,500, 9,000 or 16,000 rows.
@@ -165,7 +165,7 @@ class KernelClassifier(Classification, KernelMachine):
         The kernel.
     target_name_ : str or None
         The name of the target, where the data had one.
-    encoder_ : TableEncoder
+    encoder_ : transformer
         The fitted encoder.
     machine_ : KernelRidgeClassifier or FeatureRidgeClassifier
         The fitted machine on encoded rows.

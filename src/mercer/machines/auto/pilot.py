@@ -70,8 +70,9 @@ class Columns:
     @property
     def is_numeric(self) -> bool:
         """Whether all columns hold numbers: then the sample can be encoded again and again."""
-        # Decided once: a block may have nothing but missing entries in a column of categories.
-        return set(getattr(self.encoder, "kinds_", [NUMBER])) == {NUMBER}
+        # Decided once: a block may have nothing but missing entries in a column of categories. What
+        # another encoder makes of columns is not known.
+        return set(getattr(self.encoder, "kinds_", [None])) == {NUMBER}
 
     def encodings(self) -> list[str]:
         """Return the names of the encodings that a search tries."""

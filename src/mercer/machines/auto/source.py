@@ -32,6 +32,11 @@ class Source(Protocol):
         """An array that is where the rows are; ``None``: on the host, or not known."""
         ...
 
+    @property
+    def whole(self) -> Any:
+        """All raw rows, if they are at hand; else ``None``."""
+        ...
+
     def preview(self) -> tuple[Iterable[Block], Iterable[Block], bool]:
         """Return blocks to look at first, blocks to learn from, and whether they are the same."""
         ...
@@ -82,6 +87,11 @@ class RowsAtHand:
         """The rows, if they are on a device."""
         return self._parts[0] if is_foreign(self._parts[0]) else None
 
+    @property
+    def whole(self) -> Any:
+        """All raw rows."""
+        return self._parts[0]
+
     def preview(self) -> tuple[Iterable[Block], Iterable[Block], bool]:
         """Return the rows, twice."""
         return self, self, True
@@ -108,6 +118,7 @@ class StreamOfBlocks:
     def __init__(self, stream: Iterable[Any], targets: Targets) -> None:
         self._stream, self._targets = raw_blocks(stream), targets
         self._near: Any = None
+        self.whole: Any = None
         known = getattr(stream, "n_rows", None)
         self.n_rows: int | None = known if isinstance(known, int) else None
 
