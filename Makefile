@@ -4,12 +4,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DOCS_STAMP := $(VENV)/.installed-docs
+SPHINX := $(BIN)/sphinx-build --fail-on-warning --keep-going --nitpicky --jobs 2
 # Compiled tests and modules are kept for the next process, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 # Modules of libraries that need not be there.
 LIBRARIES := $(addprefix --ignore=src/mercer/,_devices/torch.py _devices/cupy.py ops/_cuda)
 
-.PHONY: demo test check format examples bench docs clean
+.PHONY: demo test check format examples bench docs docs-quick docs-check clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -77,15 +79,26 @@ format: $(STAMP)  ## format the code
 	$(BIN)/ruff check --fix .
 
 examples: $(STAMP)  ## run every example
-	for example in examples/*/*.py; do $(BIN)/python $$example || exit 1; done
+	for example in examples/*/plot_*.py; do MPLBACKEND=agg $(BIN)/python $$example || exit 1; done
 
 bench: $(STAMP)  ## the quick benchmarks against peers and against the machine's limit
 	$(BIN)/python -m benchmarks.speed
 	$(BIN)/python -m benchmarks.accuracy
 
-docs: $(STAMP)  ## the documentation site, in site/
+$(DOCS_STAMP): pyproject.toml | $(STAMP)
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
-	$(BIN)/mkdocs build --strict
+	touch $(DOCS_STAMP)
+
+docs: $(DOCS_STAMP)  ## the documentation site, in site/: runs every example, checks every link
+	$(SPHINX) docs site
+	$(BIN)/python docs/check_links.py site
+
+docs-quick: $(DOCS_STAMP)  ## the same without running the examples
+	MERCER_DOCS_QUICK=1 $(SPHINX) docs site
+	$(BIN)/python docs/check_links.py site
+
+docs-check: $(STAMP)  ## every snippet of the README and the guide, and what it prints
+	$(BIN)/python docs/check_snippets.py
 
 clean:  ## remove what was made
-	rm -rf $(VENV) site build dist demo.png output
+	rm -rf $(VENV) site build dist demo.png docs/auto_examples docs/api/generated

@@ -1,4 +1,6 @@
-"""Which map for a Gaussian kernel: it depends on how many lengthscales the rows are apart.
+"""
+Which map for a Gaussian kernel: it depends on how many lengthscales the rows are apart
+=======================================================================================
 
 Errors of three maps of 512 features by the reach of the rows, the root of their mean squared
 distance from their mean over the lengthscale, measured on rows that no map has seen. Circles are
@@ -7,13 +9,8 @@ kernel, random Fourier features beyond. Nyström features see the rows and have 
 but not as seeds: they store their landmarks. Left: normal rows; right: rows on a sphere.
 """
 
-import sys
 import warnings
-from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -64,7 +61,4 @@ for axis, rows, title in zip(axes, (normal, sphere), ("normal rows", "on a spher
 axes[0].set_ylabel("relative error of the kernel matrix")
 axes[0].legend(fontsize=9)
 
-path = Path(sys.argv[1] if len(sys.argv) > 1 else "output/choosing.png")
-path.parent.mkdir(parents=True, exist_ok=True)
-figure.savefig(path, dpi=100)
-print(f"figure: {path}")
+plt.show()

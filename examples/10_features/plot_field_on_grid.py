@@ -1,4 +1,6 @@
-"""A field on the sphere with gaps, filled with error bars.
+"""
+A field on the sphere with gaps, filled with error bars
+=======================================================
 
 Satellites see a part of the earth: the field comes on a grid of latitude and longitude, in stripes,
 with noise. ``GridRows`` makes rows of the cells that were seen, a ridge regression on spherical
@@ -8,9 +10,7 @@ standard errors: small between two stripes, as large as the field itself where n
 The field is drawn from a Matérn process on the sphere, so that it is known in the gaps as well.
 """
 
-import sys
 import time
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -72,7 +72,4 @@ for axes, (title, values, style) in zip(panels.flat, maps, strict=True):
     label = "standard error" if "viridis" in style.values() else "anomaly"
     figure.colorbar(image, ax=axes, label=label, fraction=0.024, pad=0.01)
 
-path = Path(sys.argv[1] if len(sys.argv) > 1 else f"output/{Path(__file__).stem}.png")
-path.parent.mkdir(parents=True, exist_ok=True)
-figure.savefig(path, dpi=100)
-print(f"figure: {path}")
+plt.show()

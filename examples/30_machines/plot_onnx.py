@@ -1,4 +1,6 @@
-"""Models where there is no Python: ONNX graphs, their size, their speed and their difference.
+"""
+Models where there is no Python: ONNX graphs, their size, their speed and their difference
+==========================================================================================
 
 ``to_onnx`` writes a fitted model as a graph that onnxruntime computes in C++, on a telephone, or in
 a browser. Several machines learn the same table; each is written, read by onnxruntime, and asked
@@ -8,15 +10,11 @@ largest difference from what mercer predicts in float64, over the largest predic
 """
 
 import os
-import sys
 import tempfile
 import time
 import warnings
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import onnxruntime
@@ -102,7 +100,4 @@ for axes, title in zip(panels, ("time", "size", "difference"), strict=True):
     axes.set_title(title, fontsize="medium")
     axes.grid(axis="x", alpha=0.3)
 
-path = Path(sys.argv[1] if len(sys.argv) > 1 else f"output/{Path(__file__).stem}.png")
-path.parent.mkdir(parents=True, exist_ok=True)
-figure.savefig(path, dpi=100)
-print(f"figure: {path}")
+plt.show()

@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import mercer
 from mercer.engine import threads
 from mercer.engine.threads import (
+    SMALL_CALL,
     SMALL_LOOP,
     SMALL_WORK,
     allowed_threads,
@@ -139,7 +140,16 @@ def test_small_work_gets_one_thread_and_other_what_the_settings_allow(n_jobs):
             assert blas_threads() == {1}
             with allowed_threads():
                 assert blas_threads() == {1}
-        for large in (allowed_threads(1.1 * SMALL_WORK), allowed_threads()):
+        few = allowed_threads(1.1 * SMALL_CALL, total=0.9 * SMALL_WORK)
+        tiny = allowed_threads(0.9 * SMALL_CALL, total=1e20)
+        for small in (few, tiny):
+            with small:
+                assert blas_threads() == {1}
+        for large in (
+            allowed_threads(1.1 * SMALL_WORK),
+            allowed_threads(1.1 * SMALL_CALL, total=1.1 * SMALL_WORK),
+            allowed_threads(),
+        ):
             with large:
                 assert blas_threads() == {n_jobs or 3}
         assert blas_threads() == {3}

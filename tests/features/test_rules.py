@@ -30,8 +30,10 @@ from mercer import (
     Zonal,
     approximation_error,
     choose_map,
+    config,
 )
 from mercer.features.rules import RULES, Situation, choose
+from mercer.machines.auto.preparation import measured_features
 
 ROOT = Path(__file__).parents[2]
 
@@ -115,6 +117,42 @@ def test_sparse_rows_are_not_centred():
     assert choice.situation.density == pytest.approx(0.05)
     assert type(choice.features) is RandomFourier
     assert type(choose_map(Gaussian(10.0), X.toarray()).features) is GegenbauerFeatures
+
+
+def test_wide_rows_have_transforms_where_they_are_dense():
+    X = np.ones((20, 5000))
+    X[::2] += np.random.default_rng(0).standard_normal((10, 5000))
+    sparse = scipy.sparse.csr_array(np.where(X > 1.5, X, 0))
+    kernel = Gaussian(1.0)
+    assert choose_map(kernel, X, 1024).features.projection == "hd3"
+    assert "hd3 (dense rows" in choose_map(kernel, X, 1024).reason
+    with config(device="cpu"):
+        assert choose_map(kernel, X, 1024).features.projection == "auto"
+    assert choose_map(kernel, sparse, 1024).features.projection == "auto"
+    assert choose_map(kernel, X, 1023).features.projection == "auto"
+    networks = [choose_map(NTK(1), rows, 1024) for rows in (X, sparse)]
+    assert [one.features.method for one in networks] == ["auto", "zonal"]
+    assert ["one-shot (" in one.reason for one in networks] == [True, False]
+
+
+def test_some_rows_cannot_tell_that_all_are_on_a_sphere():
+    rows = on_sphere(normal_rows(300, 3))
+    kinds = [
+        type(measured_features(Gaussian(0.5), 256, 0, rows, whole)[0]) for whole in (True, False)
+    ]
+    assert kinds == [GegenbauerFeatures, RandomFourier]
+
+
+def test_the_front_door_fixes_where_rows_lie_before_it_learns():
+    X = normal_rows(600, 5)
+    y = np.sin(3 * X[:, 0])
+    blocks = [(X[k : k + 200], y[k : k + 200]) for k in range(0, 600, 200)]
+    whole, streamed = (
+        KernelRegressor(Gaussian(6.0), n_components=64).fit(*rows) for rows in ((X, y), (blocks,))
+    )
+    regions = [model.machine_.features_.region_ for model in (whole, streamed)]
+    assert regions[0].norms == pytest.approx(regions[1].norms)
+    assert streamed.predict(X) == pytest.approx(whole.predict(X), abs=1e-6)
 
 
 @pytest.mark.parametrize("question", RULES)

@@ -45,6 +45,18 @@ def test_kernel_is_that_of_plain_loops(shape, depth, pooling, readout):
     assert pytest.approx(expected, rel=1e-12) == K
 
 
+@pytest.mark.parametrize("pooling", ["gap", None])
+@pytest.mark.parametrize("shape", [IMAGES, SIGNALS])
+def test_mirrored_kernel_is_the_mean_of_both_images(shape, pooling):
+    X = images(3, shape)
+    other = X[..., ::-1, :].copy()
+    plain, kernel = CNTK(2, 3, pooling), CNTK(2, 3, pooling, mirrored=True)
+    expected = (plain(X) + plain(X, other)) / 2
+    assert kernel(X) == pytest.approx(expected, rel=1e-12)
+    assert kernel(other, X) == pytest.approx(expected, rel=1e-12)
+    assert kernel.diag(X) == pytest.approx(np.diag(expected), rel=1e-12)
+
+
 @pytest.mark.parametrize("filter_size", [1, 5, 9])
 @pytest.mark.parametrize("shape", [(3, 4, 1), (5, 1), (1, 4, 1), (4, 1, 2)])
 def test_filters_of_any_odd_size(shape, filter_size):

@@ -24,6 +24,8 @@ Task = TypeVar("Task")
 #: each other, and for the next call, by spinning. On a busy machine two are up to seven times
 #: slower than one (measured: decompositions of 1,000 rows, products of 300 by 300).
 SMALL_WORK = 4e9
+#: The same for one of many calls that follow each other, where threads find the next one soon.
+SMALL_CALL = 2e8
 #: The same for a loop of OpenMP, whose threads stay: some milliseconds.
 SMALL_LOOP = 1e8
 
@@ -157,15 +159,17 @@ def single_threaded_blas() -> AbstractContextManager[None]:
 
 
 @contextmanager
-def allowed_threads(operations: float = math.inf) -> Iterator[None]:
+def allowed_threads(operations: float = math.inf, total: float = 0.0) -> Iterator[None]:
     """Hold BLAS to the threads that the settings allow, and to one for small work.
 
     Parameters
     ----------
     operations : float, optional
         Of the largest call of BLAS or LAPACK there will be.
+    total : float, optional
+        Of all calls, where they are many.
     """
-    if operations < SMALL_WORK:
+    if operations < SMALL_WORK and (operations < SMALL_CALL or total < SMALL_WORK):
         threads = 1
     elif settings().n_jobs is not None or processor_quota() is not None:
         # By itself BLAS starts a thread for each core of the host, whatever its container may use.

@@ -29,9 +29,9 @@ class ArcCosineFeatures(FeatureMap):
 
     The plain map is :math:`\sqrt{2/m}\,\sigma(X W)` with :math:`\sigma` the step or the ReLU
     function and normal directions W [1]_. The deflated map, the default wherever the exact
-    columns it needs fit, writes ReLU(a) = (a + |a|)/2, or Step(a) = (1 + sign a)/2, emits
-    the parts whose kernels are known as d + 1 deterministic columns, and samples only the
-    rest: at d = 64 and 512 features its mean squared error is more than fifteen
+    columns it needs fit, writes ``(a + |a|) / 2`` for ReLU, or ``(1 + sign a) / 2`` for the
+    step, emits the parts whose kernels are known as d + 1 deterministic columns, and samples
+    only the rest: at d = 64 and 512 features its mean squared error is more than fifteen
     times smaller.
 
     Parameters

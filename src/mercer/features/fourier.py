@@ -60,7 +60,7 @@ class RandomFourier(FeatureMap):
         The exact kernel that the map approximates, its lengthscale a number.
     projection_ : Projection
         The frequencies, as a linear operator.
-    frequencies_ : array of shape (n_features_in_, ceil(n_components / 2))
+    frequencies_ : array of shape (n_features, ceil(n_components / 2))
         The frequencies, as a matrix.
     projection_name_ : str
         Which projection ``"auto"`` chose.
@@ -118,7 +118,7 @@ class RandomFourier(FeatureMap):
 
     @property
     def frequencies_(self) -> np.ndarray:
-        """The frequencies as a matrix of shape (n_features_in_, ceil(n_components / 2))."""
+        """The frequencies as a matrix of shape (n_features, ceil(n_components / 2))."""
         return self.projection_.matrix
 
     def _kernel(self) -> Kernel:

@@ -225,13 +225,9 @@ class KernelState:
         for span in cut(X.shape[0], learning_rows(len(self.rows) + 1, 8, worthwhile)):
             rows = dense_rows(rows_between(X, *span))
             known, n_targets = self.solution.coef.shape
-            # Without variances the largest product is that with the coefficients.
-            own = (
-                known * max(known, rows.shape[0])
-                if with_variance
-                else 2 * rows.shape[0] * n_targets
-            )
-            with allowed_threads(known * own):
+            # The largest product is that with a factor of the matrix, or with the coefficients.
+            each = known * (known if with_variance else 2 * n_targets)
+            with allowed_threads(rows.shape[0] * each, total=X.shape[0] * each):
                 found = self._block_values(rows, with_variance)
             parts.append([moved(one, None if is_numpy(X) else X) for one in found])
         values = joined_rows([part[0] for part in parts])

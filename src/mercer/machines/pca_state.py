@@ -76,7 +76,8 @@ class PCAState:
     def add(self, Z: np.ndarray, X: Any) -> None:
         """Add features of a block, and its rows where scores are mapped back to them."""
         targets = to_numpy(X).astype(float) if self.n_columns else np.zeros((len(Z), 1))
-        with allowed_threads(len(Z) * self.rows.width**2):
+        square = self.rows.width**2
+        with allowed_threads(len(Z) * square, total=(self.n_rows + len(Z)) * square):
             self.known_sums("partial_fit").add(Z, targets, None, self.rows.overwritable)
         self.n_rows += len(Z)
         self._components = None

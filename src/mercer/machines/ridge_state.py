@@ -115,8 +115,8 @@ class RidgeState:
         Z = placed(self.rows.gathered(X, n_before))
         Y, weights = beside_features(Z, Y), beside_features(Z, weights)
         self.observe(Z, Y, weights, counts)
-        n_rows, width = Z.shape
-        with allowed_threads(n_rows * width**2):
+        square = self.rows.width**2
+        with allowed_threads(Z.shape[0] * square, total=self.n_rows * square):
             self._accumulator(Z).add(Z, Y, weights, self.rows.overwritable)
 
     def features_again(
@@ -188,6 +188,7 @@ class RidgeState:
         """Forget what follows from the rows so far, before more are added."""
         self._solution, self._scale, self._posteriors, self._large = None, None, {}, None
 
+    @allowed_threads()
     def solve(self, again: Blocks | None = None, problem: Problem | None = None) -> Solution:
         """Return the solution, made once; ``again()`` yields the training rows once more.
 
@@ -201,9 +202,7 @@ class RidgeState:
                 raise ValueError(
                     "sample_weight is zero for every row so far; more rows are needed."
                 )
-            width = self.rows.width
-            with allowed_threads(4 / 3 * width * min(width, self.n_rows) ** 2):
-                self._solution = solve_ridge(self.gathered, self.problem, again)
+            self._solution = solve_ridge(self.gathered, self.problem, again)
         return self._solution
 
     def refuse_compact(self, what: str) -> None:
@@ -266,7 +265,8 @@ class RidgeState:
         self.refuse_compact("The standard deviation of predictions")
         assert self.gathered is not None
         key = alpha, device_of(Z)
-        with allowed_threads(max(Z.shape) * self.rows.width**2):
+        # Blocks of rows are asked for one after the other.
+        with allowed_threads(max(Z.shape) * self.rows.width**2, total=np.inf):
             if key not in self._posteriors:
                 gathered = gathered_beside(self.gathered, Z)
                 self._posteriors[key] = posterior_of(gathered, alpha, self.problem.intercept)

@@ -132,6 +132,18 @@ def as_rows(images: Any) -> Any:
     return namespace(images).reshape(images, (images.shape[0], math.prod(images.shape[1:])))
 
 
+def mirror_images(images: Any) -> Any:
+    """Return images with left and right exchanged, or signals with both ends exchanged.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mirror_images(np.asarray([[[1.0], [2.0]]])).ravel()
+    array([2., 1.])
+    """
+    return namespace(images).flip(images, axis=-2)
+
+
 def checked_filter_size(filter_size: Any) -> int:
     """Return an odd number of taps on a side, or say what is wrong.
 

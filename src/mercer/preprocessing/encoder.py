@@ -217,7 +217,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if on_cluster(X):
             return answered(self, "transform", X)
-        return self.transform_checked(check_columns(X, owner=self))
+        return self._encoding.encode(check_columns(X, owner=self), self.unseen)
 
     def transform_checked(self, X: Any) -> Any:
         """Return the rows of a table, as ``check_columns`` returns it, as numbers."""

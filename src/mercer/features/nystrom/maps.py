@@ -70,7 +70,7 @@ class NystromFeatures(LearnsFromRows, FeatureMap):
     ----------
     kernel_ : Kernel
         The exact kernel.
-    landmarks_ : array of shape (n_landmarks, n_features_in_)
+    landmarks_ : array of shape (n_landmarks, n_features)
         The landmarks, those that add nothing left out.
     inverse_root_ : array of shape (n_landmarks, n_landmarks)
         The inverse of L, which makes their kernel functions orthonormal.

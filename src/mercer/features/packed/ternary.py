@@ -108,7 +108,7 @@ class TernaryFeatures(LearnsFromRows, FeatureMap):
         products of integer features approximate ``kernel_`` times m / c².
     tau_ : float
         The mean squared norm of the centred rows.
-    center_ : array of shape (n_features_in_,) or None
+    center_ : array of shape (n_features,) or None
         The mean of the rows.
     target_moments_ : GaussianMoments
         The moments of the target, of which the features have d1 and d2.

@@ -14,10 +14,9 @@ from ..._deferred import collected
 from ..._optional import require
 from ..._skl2onnx import parsed
 from ...features import FeatureMap, QuantizedFourier
-from ...machines import FeatureRidge, FeatureRidgeClassifier
 from ...preprocessing import SphericalCoordinates, TableEncoder
 from .array import Recorded
-from .models import CLASSIFIERS, REGRESSORS, answers, features_of
+from .models import CLASSIFIERS, REGRESSORS, answers, features_of, step_before
 from .namespace import concat
 from .tape import NotRecordable, Tape
 
@@ -43,8 +42,9 @@ def to_onnx(model: Any, X: Any, *, target_opset: int | None = None) -> Any:
     model : estimator or Pipeline
         A fitted model.
     X : array of shape (n_samples, n_features)
-        Rows, of which only the number of columns and the dtype matter; a data frame of numbers
-        becomes one input of all its columns.
+        Rows, of which only the number of columns and the dtype matter: that of the graph is float64
+        for float64, and float32 for all else. A data frame of numbers becomes one input of all
+        its columns.
     target_opset : int, default=None
         The version of the operators, at least 18; ``None``: the newest that skl2onnx knows.
 
@@ -146,11 +146,9 @@ def _machine_parsed(scope: Any, model: Any, inputs: Any, custom_parsers: Any = N
     """Return the outputs of a machine, its features and encoder parsed as models of their own."""
     from skl2onnx import get_model_alias
 
-    alias = get_model_alias(type(model))
-    ridge = isinstance(model, (FeatureRidge, FeatureRidgeClassifier))
-    features = model.features_ if ridge else None
-    if features is not None and not isinstance(features, FeatureMap):
-        inputs, alias = parsed(scope, features, inputs, custom_parsers), ON_FEATURES
+    alias, before = get_model_alias(type(model)), step_before(model)
+    if before is not None:
+        inputs, alias = parsed(scope, before, inputs, custom_parsers), ON_FEATURES
     operator = scope.declare_local_operator(alias, model)
     operator.inputs = list(inputs)
     floats = type(_float_type(inputs))

@@ -34,6 +34,8 @@ from .tape import NotRecordable
 #: Machines that predict numbers, and those that predict labels.
 REGRESSORS = (FeatureRidge, KernelRidge, KernelRegressor)
 CLASSIFIERS = (FeatureRidgeClassifier, KernelRidgeClassifier, KernelClassifier)
+#: Transformers that :func:`features_of` knows.
+OWN = (FeatureMap, TableEncoder, ReweightedEncoder, SphericalCoordinates)
 
 
 @singledispatch
@@ -151,6 +153,32 @@ def _of_front_door(machine: Any, X: Recorded) -> Recorded:
     return values_of(machine.machine_, features_of(machine.encoder_, X))
 
 
+def step_before(machine: Any) -> Any:
+    """Return the transformer of another library that a machine holds; ``None`` if it has none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from mercer import FeatureRidge
+    >>> step_before(FeatureRidge(StandardScaler()).fit(np.eye(2), [0.0, 1.0]))
+    StandardScaler()
+    """
+    held = None
+    if isinstance(machine, (FeatureRidge, FeatureRidgeClassifier)):
+        held = machine.features_
+    elif isinstance(machine, (KernelRegressor, KernelClassifier)):
+        held = machine.encoder_
+    return None if held is None or isinstance(held, OWN) else held
+
+
+def values_after(machine: Any, Z: Recorded) -> Recorded:
+    """Return the predictions of a machine from what the transformer that it holds has made."""
+    if isinstance(machine, (KernelRegressor, KernelClassifier)):
+        return values_of(machine.machine_, Z)
+    return linear_values(machine, Z)
+
+
 def numbers(machine: Any, values: Recorded, name: str) -> list[Recorded]:
     """Return what a regressor answers: a column for each target."""
     return [as_floating(values, name)]
@@ -179,6 +207,6 @@ def answers(machine: Any, X: Recorded, from_features: bool = False) -> list[Reco
     >>> answers(machine, Recorded.rows(Tape(18), "X", 3, np.float32))[0].shape
     (rows, 1)
     """
-    values = linear_values(machine, X) if from_features else values_of(machine, X)
+    values = values_after(machine, X) if from_features else values_of(machine, X)
     made = labels_and_probabilities if isinstance(machine, CLASSIFIERS) else numbers
     return made(machine, values, floating_name(X))
