@@ -15,7 +15,7 @@ import numpy as np
 from .errors import ModelFileError
 
 #: Modules whose universal functions may be named, and which of their other functions.
-MODULES = {
+MODULES: dict[str, tuple[str, ...]] = {
     "numpy": (
         "angle", "around", "clip", "cumprod", "cumsum", "diff", "fliplr", "i0", "imag",
         "nan_to_num", "real", "round", "sinc",
@@ -23,7 +23,7 @@ MODULES = {
     "scipy.special": ("log_softmax", "softmax"),
 }  # fmt: skip
 #: Types that are no dtypes: what ``make_column_selector`` selects by.
-TYPES = {
+TYPES: dict[str, type] = {
     **{kind.__name__: kind for kind in (bool, float, int, object, str)},
     **{
         f"numpy.{kind.__name__}": kind

@@ -69,6 +69,9 @@ class GridRows:
            [3., 4.]])
     """
 
+    block_rows: int
+    target: Any
+
     def __init__(
         self,
         field: Any,

@@ -25,9 +25,9 @@ class Query(ABC):
     def __init__(self, table: Any) -> None:
         self.table = table
         #: What it is called in errors.
-        self.name = f"the {type(table).__name__}"
+        self.name: str = f"the {type(table).__name__}"
         self._pyarrow = require("pyarrow", "tables", "Reading tables")
-        self.schema = self._schema()
+        self.schema: Any = self._schema()
         self._n_rows: int | None = None
         #: A number for the targets of each block, by the blocks of the first pass.
         self._seen: dict[int, list[int]] = {}

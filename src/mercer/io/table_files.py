@@ -47,7 +47,7 @@ class TableFiles:
     ) -> None:
         self._pyarrow = require("pyarrow", "tables", "Reading tables")
         #: What the table is called in errors.
-        self.name = str(path)
+        self.name: str = str(path)
         self._options = options
         self._files = _found(path)
         self.kind: str = _kind(path, self._files)

@@ -54,6 +54,7 @@ class SeriesSketch:
     (3, 64)
     """
 
+    n_features: int
     size: int
 
     def __init__(
