@@ -2,9 +2,9 @@
 
 Sales of flats and a list of towns are two Parquet files; the rows to learn from are a query that
 joins them. `TableStream` reads the query in blocks: the front door finds categories and dates in
-it, and a ridge machine learns two million rows of another. Left: what the model says of the price by the
-distance from the centre. Right: memory while learning, of a query that is read block by block and
-of one that is computed first (on Linux, where a process can tell).
+it, and a ridge machine learns two million rows of another. Left: what the model says of the price
+by the distance from the centre. Right: memory while learning, of a query that is read block by
+block and of one that is computed first (on Linux, where a process can tell).
 """
 
 import sys
@@ -68,8 +68,8 @@ def query(kind, folder):
     if kind == "duckdb":
         import duckdb
 
-        # What it may hold of files and buffers.
-        connection = duckdb.connect(config={"memory_limit": "100MB"})
+        # What it may hold of files and buffers; each thread reads some row groups ahead.
+        connection = duckdb.connect(config={"memory_limit": "200MB", "threads": 2})
         return connection, connection.sql(f"select * from '{files}' where y < 2")
     return None, pl.scan_parquet(files).filter(pl.col("y") < 2)
 
@@ -95,7 +95,7 @@ def learn(kind, folder, answers):
     if kind == "computed first":
         rows = blocks_of(query("polars", folder)[1].collect())
     else:
-        connection, lazy = query(kind, folder)
+        _connection, lazy = query(kind, folder)
         rows = TableStream(lazy, "y", block_rows=BLOCK, dtype="float64")
     told = [memory() - base for _ in machine.fit_in_steps(rows)]
     answers.put((kind, told, time.perf_counter() - start, machine.coef_))

@@ -229,6 +229,14 @@ def test_bad_requests_name_the_table(make):
     assert f"TableStream(the {name}, target=['y']" in repr(TableStream(table, "y"))
 
 
+@pytest.mark.parametrize("make", [lazy, relation, dataset, generated_dataset])
+def test_lists_are_no_values_of_a_column(make):
+    table = make(FRAME.with_columns(parts=pl.concat_list("u", "w")))
+    with pytest.raises(ValueError, match=r"'parts' .* has type .*list.*numpy\.stack"):
+        TableStream(table, "y")
+    assert TableStream(table, "y", columns=["u", "w"]).columns == ["u", "w"]
+
+
 def test_rows_in_memory_need_no_stream():
     for rows, name in ((FRAME, "polars DataFrame"), (X, "numpy ndarray"), (3, "builtins int")):
         with pytest.raises(TypeError, match=f"{name}; rows in memory need no stream"):
