@@ -119,6 +119,20 @@ def test_the_front_door_takes_categories_dates_and_missing_values(make):
     assert classifier.score(rows, frame["label"].to_numpy()) > 0.95
 
 
+@pytest.mark.parametrize("make", KINDS)
+def test_machines_predict_and_score_a_query(make):
+    rows, y = FRAME.drop("y"), FRAME["y"].to_numpy()
+    for machine in (FeatureRidge(), KernelRegressor(Gaussian(2.0), n_components=32)):
+        machine.fit(rows, y)
+        with_targets = TableStream(make(FRAME), "y", block_rows=300, dtype="float64")
+        assert machine.score(with_targets) == pytest.approx(machine.score(rows, y), abs=1e-9)
+        turned = TableStream(make(FRAME), "y", columns=rows.columns[::-1])
+        with pytest.raises(ValueError, match=r"columns of the stream are .*in this order"):
+            machine.score(turned)
+        alone = TableStream(make(rows), None, block_rows=300, dtype="float64")
+        assert machine.predict(alone) == pytest.approx(machine.predict(rows), abs=1e-9)
+
+
 class Interrupted(Exception):
     pass
 
