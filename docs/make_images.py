@@ -1,13 +1,14 @@
-"""Make the pictures of the docs: run the examples, and draw those that no example makes.
+"""Make the pictures of the docs: draw those that no example makes, take the others of the gallery.
 
-Usage: ``python docs/make_images.py``; takes a minute or two. The picture of the earth needs
-``MERCER_DATA``, the folder of its data (see ``examples/10_features/plot_elevation.py``), and
+Usage: ``make docs``, which runs the examples, then ``python docs/make_images.py``; the latter takes
+seconds. Every picture is made for light and for dark paper. That of the earth needs ``MERCER_DATA``
+while the examples run, the folder of its data (see ``examples/10_features/plot_elevation.py``), and
 is not changed without it.
 """
 
 import json
 import os
-import subprocess
+import shutil
 import sys
 import tracemalloc
 from pathlib import Path
@@ -16,12 +17,17 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import FancyBboxPatch, Rectangle
 from matplotlib.ticker import NullLocator
-from PIL import Image
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "docs/_parts"))
+
+import figures
+import gallery
+import themes
 
 import mercer
 from mercer import NNGP, NTK, ArcCosine, Gaussian, Laplace, Matern, RandomFourier
 
-ROOT = Path(__file__).parent.parent
 IMAGES = ROOT / "docs/guide/images"
 EXAMPLES = {
     "first_features": "00_start/plot_first_features.py",
@@ -32,6 +38,7 @@ EXAMPLES = {
     "ternary": "10_features/plot_ternary.py",
     "elevation": "10_features/plot_elevation.py",
     "landmarks": "10_features/plot_landmarks.py",
+    "choosing": "10_features/plot_choosing.py",
     "near_duplicates": "10_features/plot_near_duplicates.py",
     "cntk": "20_kernels/plot_cntk.py",
     "kernels_in_sklearn": "20_kernels/plot_kernels_in_sklearn.py",
@@ -141,7 +148,7 @@ STREAM_WALK = {
 
 
 def save(fig, name):
-    fig.savefig(IMAGES / f"{name}.png", dpi=110)
+    figures.save_both(fig, IMAGES / f"{name}.png")
     plt.close(fig)
 
 
@@ -195,7 +202,7 @@ def draw_memory():
 
         by_hand.append(beside_output(numpy_map))
     left.plot(sizes, by_hand, "s--", color="0.45", label="by hand in NumPy")
-    for budget, colour in (("20MB", "tab:blue"), ("2MB", "tab:orange")):
+    for budget, colour in (("20MB", "C0"), ("2MB", "C1")):
         with mercer.config(memory=budget, n_jobs=2):
             used = [beside_output(lambda s=s: features.transform(rows[:s])) for s in sizes]
         left.plot(sizes, used, "o-", color=colour, label=f"mercer, budget {budget[:-2]} MB")
@@ -207,7 +214,7 @@ def draw_memory():
     kernel = Laplace(5.0)
     formed = [beside_output(lambda s=s: kernel(X[:s]) @ v[:s]) for s in sizes[:-1]]
     right.plot(sizes[:-1], formed, "s--", color="0.45", label="kernel(X) @ v")
-    for budget, colour in (("20MB", "tab:blue"), ("2MB", "tab:orange")):
+    for budget, colour in (("20MB", "C0"), ("2MB", "C1")):
         with mercer.config(memory=budget, n_jobs=2):
             used = [beside_output(lambda s=s: kernel.matvec(X[:s], v[:s])) for s in sizes]
         right.plot(sizes, used, "o-", color=colour, label=f"kernel.matvec, budget {budget[:-2]} MB")
@@ -244,7 +251,7 @@ def draw_nested():
     for axes, size in zip(panels, (16, 32, 64), strict=True):
         W = RandomFourier(Gaussian(), n_components=2 * size, random_state=0).fit(X).frequencies_
         axes.plot(*W[:, :before], "o", color="0.6", label="as in the smaller map")
-        axes.plot(*W[:, before:], "o", color="tab:blue", label="new")
+        axes.plot(*W[:, before:], "o", color="C0", label="new")
         axes.set(xlim=(-3.6, 3.6), ylim=(-3.6, 3.6), aspect="equal")
         axes.set(title=f"n_components={2 * size}", xlabel="first coordinate")
         before = size
@@ -290,7 +297,7 @@ def draw_architecture():
     )
     axes.set(xlim=(-0.5, 17.1), ylim=(y, -0.75))
     axes.axis("off")
-    fig.savefig(ROOT / "docs/images/architecture.png", dpi=110)
+    figures.save_both(fig, ROOT / "docs/images/architecture.png", dpi=140)
     plt.close(fig)
 
 
@@ -356,7 +363,7 @@ def draw_scale():
     rows = next(rows for title, rows in results["tables"].items() if title.startswith("More"))
     figure, axes = plt.subplots(figsize=(7, 4), layout="constrained", facecolor="white")
     widths = sorted({row["width"] for row in rows})
-    for width, colour in zip(widths, ("#0072B2", "#D55E00", "0.25"), strict=True):
+    for width, colour in zip(widths, ("C0", "C1", "0.25"), strict=True):
         own = [row for row in rows if row["width"] == width]
         workers = [row["workers"] for row in own]
         axes.plot(workers, [row["learn s"] for row in own], "o-", color=colour,
@@ -371,22 +378,26 @@ def draw_scale():
 
 
 def main():
-    IMAGES.mkdir(parents=True, exist_ok=True)
+    gallery.reset(None, None)
     draw_kernels()
     draw_nested()
     draw_memory()
     draw_architecture()
     draw_scale()
     for name, example in EXAMPLES.items():
-        if name == "elevation" and not os.environ.get("MERCER_DATA"):
-            continue
-        path = IMAGES / f"{name}.png"
-        command = [sys.executable, ROOT / "examples" / example, path]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        if name == "elevation":
-            # Maps are large; 128 colours are a quarter of the bytes.
-            few = Image.open(path).convert("RGB").quantize(128, dither=Image.Dither.NONE)
-            few.save(path, optimize=True)
+        if name != "elevation" or os.environ.get("MERCER_DATA"):
+            take_from_gallery(name, Path(example))
+
+
+def take_from_gallery(name, example):
+    """Copy the picture of an example, and its dark sibling."""
+    folder = ROOT / "docs/auto_examples" / example.parent / "images"
+    picture = folder / f"sphx_glr_{example.stem}_001.png"
+    if not picture.is_file():
+        raise SystemExit(f"{picture} does not exist: run `make docs` first.")
+    target = IMAGES / f"{name}.png"
+    shutil.copyfile(picture, target)
+    shutil.copyfile(themes.dark_sibling(picture), themes.dark_sibling(target))
 
 
 if __name__ == "__main__":

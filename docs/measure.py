@@ -664,13 +664,13 @@ INTRODUCTION = (
 def section(anchor):
     """Return a section of the page, measured."""
     title, story, measure = SECTIONS[anchor]
-    return "\n\n".join([f"## {title} {{ #{anchor} }}", story, measure()])
+    return "\n\n".join([f"({anchor})=\n## {title}", story, measure()])
 
 
 def known(path):
     """Return the sections that a page has, by their anchors."""
-    parts = path.read_text().strip().split("\n\n## ")[1:]
-    return {part.split("{ #")[1].split(" }")[0]: f"## {part}" for part in parts}
+    parts = path.read_text().strip().split("\n\n(")[1:]
+    return {part.split(")=")[0]: f"({part}" for part in parts}
 
 
 def main():

@@ -6,8 +6,9 @@ import os
 import pytest
 from hypothesis import settings
 
-# Two workers share two cores: threads of BLAS and LAPACK would wait for each other.
+# Two workers share two cores: threads of BLAS, LAPACK and OpenMP would wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 # scikit-learn dispatches on array libraries only if SciPy was told to before its import.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 

@@ -105,6 +105,7 @@ def of_one_library(path):
 def test_optional_packages_are_imported_where_they_are_used():
     optional = {
         "matplotlib", "torch", "pyarrow", "pandas", "polars", "dask", "distributed", "cupy",
+        "onnx", "onnxruntime", "skl2onnx", "xarray",
     }  # fmt: skip
     for path in FILES:
         if of_one_library(path):
@@ -170,7 +171,7 @@ def test_private_names_and_modules_are_not_imported_from_elsewhere():
     offenders = []
     for path in FILES:
         module, folder = module_name(path), path.relative_to(ROOT).parts[:-1]
-        if module == "mercer._sklearn":
+        if module in ("mercer._sklearn", "mercer._skl2onnx"):
             continue
         found = private_names.private_imports(TREES[module], folder, "mercer")
         offenders += [f"{module}:{use.line} says {use.text}" for use in found]

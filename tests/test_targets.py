@@ -7,7 +7,8 @@ import pyarrow as pa
 import pytest
 
 from mercer import FeatureRidge, KernelClassifier, RandomFourier
-from mercer._sklearn import check_feature_names_in, check_labels, check_targets
+from mercer._checked_targets import check_labels, check_targets
+from mercer._sklearn import check_feature_names_in
 
 WORDS = ["a", "b", "a"]
 LABELS = {

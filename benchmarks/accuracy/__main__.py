@@ -13,6 +13,7 @@ from ..report import publish
 from . import (
     arccosine,
     choice,
+    chosen,
     dimension,
     gaussian,
     intervals,
@@ -34,7 +35,7 @@ BENCHMARKS = {
     "choice": choice.run,
 }
 #: Those that need a folder of data, and take long; run with ``--only``.
-ON_DATA = ("tables", "solver", "logistic", "landmarks", "peers", "dimension")
+ON_DATA = ("tables", "solver", "logistic", "landmarks", "peers", "dimension", "chosen")
 
 
 def names(allowed: tuple[str, ...]) -> Any:
@@ -88,6 +89,7 @@ def main(only: str | None, out: Path, data: Path | None, **options: Any) -> None
                 "solver": solver.run,
                 "landmarks": landmarks.run,
                 "dimension": dimension.run,
+                "chosen": chosen.run,
             }[only or ""]
             publish(f"accuracy_{only}", found(data), out)
         return

@@ -1,6 +1,8 @@
 """``n_components="auto"``: the score that it reaches, and what that costs, against a full grid.
 
-Scores are of test rows. The cost of the chosen size alone is the time of a fit that is told it.
+Scores are of test rows. The cost of the chosen size alone is that of a fit that is told it. Costs
+are CPU seconds of all threads, which other work on the machine hardly changes, beside seconds.
+The grid ends where the memory budget does: a larger map would not be chosen, nor fit.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ from mercer import (
 
 from ..report import Report, Table, Target
 
-SIZES = (256, 512, 1024, 2048, 4096, 8192)
+#: The grid, all that the memory budget of five folds has room for; twice as many would not fit.
+SIZES, MEMORY = (256, 512, 1024, 2048, 4096), "4GB"
 #: Bounds: the share of the best score that may be missing, and the cost.
 MISSING, COST = 0.02, 2.2
 #: The share of the rows that tests, and the most rows to learn from.
@@ -94,7 +97,7 @@ def run(folder: Path, sizes: tuple[int, ...] = SIZES, shrink: int = 1) -> Report
         Divides the rows.
     """
     tables, targets = [], []
-    with mercer.config(progress=False):
+    with mercer.config(progress=False, memory=MEMORY):
         for name, (load, kernel, machine) in CASES.items():
             X, y, new, y_new = load(folder)
             data = X[: len(X) // shrink], y[: len(y) // shrink], new, y_new
@@ -106,12 +109,13 @@ def run(folder: Path, sizes: tuple[int, ...] = SIZES, shrink: int = 1) -> Report
             alone = [row for row in rows if row["features"] == chosen]
             alone = alone or [measured(data, kernel, machine, chosen)]
             missing = 1 - automatic["test score"] / max(row["test score"] for row in rows)
-            cost = automatic["seconds"] / alone[0]["seconds"]
+            cost, wall = (automatic[unit] / alone[0][unit] for unit in ("CPU s", "seconds"))
             title = f"{name}: n={len(data[0])} d={X.shape[1]}, {automatic.pop('path')}"
             tables.append(Table(title, [*rows, automatic]))
             targets += [
                 Target(f"{name}: missing share of the best score", "at most", MISSING, missing),
-                Target(f"{name}: time over that of the chosen size", "at most", COST, cost),
+                Target(f"{name}: CPU seconds over those of the chosen size", "at most", COST, cost),
+                Target(f"{name}: seconds over those of the chosen size", "at most", COST, wall),
             ]
     return Report(tables, targets)
 
@@ -120,15 +124,16 @@ def measured(data: Data, kernel: Any, machine: type, size: Any) -> dict[str, Any
     """Return the score and the time of a machine with so many features."""
     X, y, new, y_new = data
     features = RandomFourier(kernel, n_components=size, random_state=0)
-    start = time.perf_counter()
+    start, processor = time.perf_counter(), time.process_time()
     # Copies of rows, which some tables have, make generalised cross-validation too good.
     model = machine(features, selection=5).fit(X, y)
-    seconds = time.perf_counter() - start
+    processor, seconds = time.process_time() - processor, time.perf_counter() - start
     row: dict[str, Any] = {
         "features": size,
         "chosen": model.features_.n_features_out_,
         "test score": float(model.score(new, y_new)),
         "expected R2": 1 - model.expected_error(),
+        "CPU s": processor,
         "seconds": seconds,
     }
     if size == "auto":

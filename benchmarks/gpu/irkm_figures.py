@@ -139,7 +139,10 @@ def main(
 def jobs_of(
     settings: tuple[Setting, ...], n_seeds: int, networks: tuple[Training, ...], device: str
 ) -> Iterator[Job]:
-    """Yield jobs seed by seed, the long ones of a seed first; networks after the first seed."""
+    """Yield jobs seed by seed, the long ones of a seed first; some networks after the first seed.
+
+    The other networks, which cost most and say least, come last.
+    """
     for seed in range(n_seeds):
         round_jobs = []
         for setting in settings:
@@ -148,11 +151,20 @@ def jobs_of(
                 names = ("kernel ridge, 2n rows", *COMPARED[setting.name])
                 round_jobs.extend(own(method=name) for name in names)
         yield from sorted(round_jobs, key=cost, reverse=True)
-        if seed == 0 or seed == NETWORK_SEEDS:
-            for setting in settings:
-                for exponent, n in reversed(list(setting.rows())):
-                    for training in networks:
-                        yield Job(setting, NETWORK, exponent, n, seed, device, training)
+        if seed == 0:
+            yield from network_jobs(settings, 0, networks, device)
+    for seed in range(NETWORK_SEEDS, n_seeds, NETWORK_SEEDS):
+        yield from network_jobs(settings, seed, networks, device)
+
+
+def network_jobs(
+    settings: tuple[Setting, ...], seed: int, networks: tuple[Training, ...], device: str
+) -> Iterator[Job]:
+    """Yield the jobs that train networks of some seeds together."""
+    for setting in settings:
+        for exponent, n in reversed(list(setting.rows())):
+            for training in networks:
+                yield Job(setting, NETWORK, exponent, n, seed, device, training)
 
 
 def cost(job: Job) -> float:

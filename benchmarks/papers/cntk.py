@@ -56,7 +56,7 @@ class Sizes:
     by_components: tuple[int, ...]
 
 
-FULL = Sizes(1000, 2048, 20, 40, 2000, 2000, (256, 512, 1024, 2048))
+FULL = Sizes(1000, 2048, 20, 40, 1000, 1000, (256, 512, 1024, 2048))
 QUICK = Sizes(12, 64, 2, 3, 40, 20, (16, 32))
 
 
@@ -65,7 +65,7 @@ def run(folder: Path, quick: bool = False) -> Report:
     sizes = QUICK if quick else FULL
     data = load_cifar10_jpeg(folder / "cifar10.npz", n_train=max(sizes.timed, sizes.learnt))
     with mercer.config(progress=False, memory="4GB"):
-        whitening = ImageWhitening(1.0).fit(data.images)
+        whitening = ImageWhitening(30.0).fit(data.images)
         images = whitening.transform(data.images)
         times, targets = seconds(images, sizes)
         errors = kernel_errors(images, sizes)

@@ -23,6 +23,7 @@ from . import (
     sketches,
     stream,
     ternary,
+    threads,
     zonal,
 )
 
@@ -42,6 +43,7 @@ BENCHMARKS = {
     "cluster": cluster.run,
     "reduction": reduction.run,
     "feature_learning": feature_learning.run,
+    "threads": threads.run,
 }
 #: Too slow for the quick set; run when it is named.
 SLOW = {
@@ -53,6 +55,7 @@ SLOW = {
     "cluster",
     "reduction",
     "feature_learning",
+    "threads",
 }
 
 

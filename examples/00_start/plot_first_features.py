@@ -1,12 +1,11 @@
-"""Ten lines to a kernel machine: random features in a scikit-learn pipeline.
+"""
+Ten lines to a kernel machine: random features in a scikit-learn pipeline
+=========================================================================
 
 A linear classifier on raw pixels of handwritten digits is good; a kernel is better, and
 random features give the linear classifier the kernel. The lengthscale is estimated from the
 data, and the approximation error is measured.
 """
-
-import sys
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
@@ -37,7 +36,7 @@ for size, score, error in zip(sizes, scores, errors, strict=True):
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
 Z = features.transform(X_test[:300])
 left.plot([0, 1], [0, 1], color="0.6", linewidth=1)
-left.plot(features.kernel_(X_test[:300]).ravel(), (Z @ Z.T).ravel(), ",", color="tab:blue")
+left.plot(features.kernel_(X_test[:300]).ravel(), (Z @ Z.T).ravel(), ",", color="C0")
 left.set(xlabel="exact kernel", ylabel="inner product of features", aspect="equal")
 left.set_title(f"{sizes[-1]} features: relative error {errors[-1].relative:.1%}")
 right.plot(sizes, scores, "o-", label="linear on random features")
@@ -48,7 +47,4 @@ right.set(xlabel="number of features", ylabel="test accuracy", title="Handwritte
 right.grid(alpha=0.3)
 right.legend(loc="center right")
 
-path = Path(sys.argv[1] if len(sys.argv) > 1 else f"output/{Path(__file__).stem}.png")
-path.parent.mkdir(parents=True, exist_ok=True)
-fig.savefig(path, dpi=110)
-print(f"figure: {path}")
+plt.show()

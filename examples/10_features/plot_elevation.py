@@ -1,4 +1,6 @@
-"""The earth from 50,000 scattered heights: spherical harmonics as features.
+"""
+The earth from 50,000 scattered heights: spherical harmonics as features
+========================================================================
 
 On the sphere in three dimensions every zonal kernel has exact features: spherical harmonics,
 2l + 1 columns for degree l. Latitude and longitude become points of the sphere, points become
@@ -13,7 +15,6 @@ by features with random directions.
 """
 
 import os
-import sys
 import time
 from pathlib import Path
 
@@ -116,7 +117,4 @@ last.set(xlabel="degree l: waves of 360 / l degrees", ylabel="root mean square, 
 last.grid(alpha=0.3)
 last.legend()
 
-path = Path(sys.argv[1] if len(sys.argv) > 1 else f"output/{Path(__file__).stem}.png")
-path.parent.mkdir(parents=True, exist_ok=True)
-figure.savefig(path, dpi=100)
-print(f"figure: {path}")
+plt.show()

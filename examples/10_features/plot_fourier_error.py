@@ -1,13 +1,12 @@
-"""How many random Fourier features does a Gaussian kernel need?
+"""
+How many random Fourier features does a Gaussian kernel need?
+=============================================================
 
 The error of every random map falls as one over the square root of the number of features.
 Better sampling improves the constant: orthogonal directions with stratified norms, against
 independent frequencies, and against scikit-learn's ``RBFSampler``, which also has a random
 offset where ``RandomFourier`` uses a cosine and a sine.
 """
-
-import sys
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -42,8 +41,8 @@ def error(make, size, seed):
 
 maps = {
     "RBFSampler": (rbf_sampler, "s--", "0.45"),
-    "independent": (independent, "^-", "tab:orange"),
-    "orthogonal (default)": (orthogonal, "o-", "tab:blue"),
+    "independent": (independent, "^-", "C1"),
+    "orthogonal (default)": (orthogonal, "o-", "C0"),
 }
 sizes = np.asarray([32, 64, 128, 256, 512, 1024, 2048])
 goal = 0.02
@@ -71,7 +70,4 @@ axes.set_title("Gaussian kernel, 8 columns, 20 seeds")
 axes.grid(alpha=0.3)
 axes.legend()
 
-path = Path(sys.argv[1] if len(sys.argv) > 1 else f"output/{Path(__file__).stem}.png")
-path.parent.mkdir(parents=True, exist_ok=True)
-fig.savefig(path, dpi=110)
-print(f"figure: {path}")
+plt.show()

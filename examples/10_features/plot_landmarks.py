@@ -1,4 +1,6 @@
-"""Landmarks: where they lie, and what the features they make miss of a kernel.
+"""
+Landmarks: where they lie, and what the features they make miss of a kernel
+===========================================================================
 
 Nyström features see a kernel through some of the rows. Left: rows in a heap, and a few far from
 it. Uniform landmarks fall into the heap; those of the pivoted Cholesky factorisation are where
@@ -7,12 +9,6 @@ number of landmarks. Right: at the same number of columns Nyström features are 
 kernel than random ones, which do not look at the data.
 """
 
-import sys
-from pathlib import Path
-
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -23,7 +19,7 @@ heap = generator.normal(0, 0.35, (2700, 2))
 far = generator.uniform(-4, 4, (90, 2))
 X = np.concatenate([heap, far])
 kernel = Gaussian(0.7)
-WAYS = {"uniform": "C1", "kmeans++": "C2", "leverage": "C4", "rpcholesky": "C0"}
+WAYS = {"uniform": "C1", "kmeans++": "C3", "leverage": "C4", "rpcholesky": "C2"}
 SIZES = (8, 16, 32, 64, 128)
 N_SEEDS = 5
 
@@ -59,8 +55,8 @@ rows = generator.standard_normal((2000, 3)) @ generator.standard_normal((3, 8))
 wide = Gaussian("median").fitted_to(rows)
 columns = (32, 64, 128, 256, 512)
 for name, make, colour in (
-    ("NystromFeatures", NystromFeatures, "C0"),
-    ("RandomFourier", RandomFourier, "C3"),
+    ("NystromFeatures", NystromFeatures, "C2"),
+    ("RandomFourier", RandomFourier, "C0"),
 ):
     errors = []
     for m in columns:
@@ -74,7 +70,4 @@ right.minorticks_off()
 right.grid(alpha=0.3)
 right.legend(fontsize=9)
 
-path = Path(sys.argv[1] if len(sys.argv) > 1 else "output/landmarks.png")
-path.parent.mkdir(parents=True, exist_ok=True)
-figure.savefig(path, dpi=100)
-print(f"figure: {path}")
+plt.show()

@@ -1,13 +1,12 @@
-"""The neural tangent kernel without its matrix: six kinds of features.
+"""
+The neural tangent kernel without its matrix: six kinds of features
+===================================================================
 
 The gradient of a finite network is the oldest approximation, and the worst. Random features
 and sketches layer by layer are better. Best are maps of the whole kernel at once, as a function
 of the cosine, whose cost does not depend on the depth: a sketch of a polynomial, or Gegenbauer
 polynomials with exact low degrees, which have the smallest error.
 """
-
-import sys
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -40,11 +39,11 @@ maps = {
         ),
         ("x:", "0.45"),
     ),
-    "random, as published": (tangent(method="random", variant="paper"), ("s--", "tab:red")),
-    "random, improved": (tangent(method="random"), ("^-", "tab:orange")),
-    "sketch of each layer": (tangent(method="sketch"), ("v-", "tab:green")),
-    "one-shot sketch": (tangent(method="one-shot"), ("o-", "tab:blue")),
-    "zonal (default)": (tangent(method="zonal"), ("D-", "tab:purple")),
+    "random, as published": (tangent(method="random", variant="paper"), ("s--", "C3")),
+    "random, improved": (tangent(method="random"), ("^-", "C1")),
+    "sketch of each layer": (tangent(method="sketch"), ("v-", "C2")),
+    "one-shot sketch": (tangent(method="one-shot"), ("o-", "C0")),
+    "zonal (default)": (tangent(method="zonal"), ("D-", "C4")),
 }
 
 fig, panels = plt.subplots(1, 3, figsize=(11, 4.6), layout="constrained", sharey=True)
@@ -74,7 +73,4 @@ panels[0].set_yticks([0.01, 0.03, 0.1, 0.3, 1.0], labels=["1 %", "3 %", "10 %", 
 handles, labels = panels[0].get_legend_handles_labels()
 fig.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
 
-path = Path(sys.argv[1] if len(sys.argv) > 1 else f"output/{Path(__file__).stem}.png")
-path.parent.mkdir(parents=True, exist_ok=True)
-fig.savefig(path, dpi=110)
-print(f"figure: {path}")
+plt.show()

@@ -1,4 +1,6 @@
-"""Features of two bits: accuracy by the memory that they take.
+"""
+Features of two bits: accuracy by the memory that they take
+===========================================================
 
 ``WaveFeatures`` are cosines of random phases, rounded to -3, -1, 1 or 3, or to their signs;
 ``TernaryFeatures`` are -1, 0 or 1 by two thresholds. Left: what they make of a projection. Middle:
@@ -6,12 +8,6 @@ test accuracy of a ridge classifier of digits by the bytes of the features of a 
 eigenvalues of centred kernel matrices, that of the Gaussian kernel and that of features.
 """
 
-import sys
-from pathlib import Path
-
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
@@ -53,7 +49,7 @@ t = np.linspace(-3, 3, 601)
 fitted = ternary(64, 0).fit(X[train])
 thresholds, root = fitted.activation_, fitted.tau_**0.5
 print(f"thresholds {thresholds.lower:.3f} and {thresholds.upper:.3f}, scale {thresholds.scale:.3f}")
-left.plot(t, thresholds.scale * thresholds.trits(t * root), "C0", label="TernaryFeatures")
+left.plot(t, thresholds.scale * thresholds.trits(t * root), "C3", label="TernaryFeatures")
 phases = t * root / kernel.lengthscale + 0.7
 for levels, colour in ((4, "C1"), (2, "C2")):
     cosine = RoundedCosine(levels)
@@ -67,8 +63,8 @@ left.grid(alpha=0.3)
 SIZES = {
     "WaveFeatures, 2 bits": (lambda m, s: waves(m, s), (128, 512, 2048), 2 / 8, "C1"),
     "WaveFeatures, 1 bit": (lambda m, s: waves(m, s, 2), (256, 1024, 2048), 1 / 8, "C2"),
-    "TernaryFeatures, 2 bits": (lambda m, s: ternary(m, s), (128, 512, 2048), 2 / 8, "C0"),
-    "RandomFourier, float32": (fourier, (16, 32, 64, 128, 256), 4, "C3"),
+    "TernaryFeatures, 2 bits": (lambda m, s: ternary(m, s), (128, 512, 2048), 2 / 8, "C3"),
+    "RandomFourier, float32": (fourier, (16, 32, 64, 128, 256), 4, "C0"),
 }
 for name, (make, sizes, each, colour) in SIZES.items():
     scores = np.array([[accuracy(make(m, s)) for s in SEEDS] for m in sizes])
@@ -90,7 +86,7 @@ rows = X[train]
 right.plot(eigenvalues(kernel(rows)), color="0.4", lw=3, label="Gaussian kernel")
 for name, features, colour in (
     ("8,192 waves of 2 bits", waves(8192, 0), "C1"),
-    ("8,192 ternary features", ternary(8192, 0), "C0"),
+    ("8,192 ternary features", ternary(8192, 0), "C3"),
 ):
     Z = features.set_params(output="float").fit(rows).transform(rows)
     right.plot(eigenvalues(Z @ Z.T), color=colour, label=name)
@@ -98,7 +94,4 @@ right.set(yscale="log", xlabel="number", title="eigenvalues of centred matrices"
 right.grid(alpha=0.3)
 right.legend(fontsize=9)
 
-path = Path(sys.argv[1] if len(sys.argv) > 1 else "output/ternary.png")
-path.parent.mkdir(parents=True, exist_ok=True)
-figure.savefig(path, dpi=100)
-print(f"figure: {path}")
+plt.show()

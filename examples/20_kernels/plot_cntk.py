@@ -1,12 +1,11 @@
-"""The convolutional tangent kernel on digits that may be anywhere.
+"""
+The convolutional tangent kernel on digits that may be anywhere
+===============================================================
 
 Digits of 8 x 8 pixels stand at random places of images of 12 x 12 pixels. A kernel that compares
 pixels at the same place needs to see each digit at every place; the kernel of a convolutional
 network with global average pooling compares all places with all places.
 """
-
-import sys
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -60,7 +59,4 @@ right.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
 right.legend()
 right.grid(alpha=0.3)
 
-path = Path(sys.argv[1] if len(sys.argv) > 1 else f"output/{Path(__file__).stem}.png")
-path.parent.mkdir(parents=True, exist_ok=True)
-fig.savefig(path, dpi=110)
-print(f"figure: {path}")
+plt.show()

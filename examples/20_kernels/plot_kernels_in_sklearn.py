@@ -1,11 +1,10 @@
-"""Exact kernels as parameters of scikit-learn's estimators.
+"""
+Exact kernels as parameters of scikit-learn's estimators
+========================================================
 
 A kernel object works wherever scikit-learn takes a callable kernel. As it is an estimator
 itself, a grid search reaches its parameters by name, also inside sums and multiples of kernels.
 """
-
-import sys
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -71,7 +70,4 @@ right.set_title(f"{len(y_train)} training digits")
 right.margins(x=0.1, y=0.12)
 right.grid(alpha=0.3)
 
-path = Path(sys.argv[1] if len(sys.argv) > 1 else f"output/{Path(__file__).stem}.png")
-path.parent.mkdir(parents=True, exist_ok=True)
-fig.savefig(path, dpi=110)
-print(f"figure: {path}")
+plt.show()

@@ -1,4 +1,6 @@
-"""All rows as centres, landmarks, and features: what each costs, and how good each is.
+"""
+All rows as centres, landmarks, and features: what each costs, and how good each is
+===================================================================================
 
 A rough function of four columns, with noise. ``KernelRidge`` with ``n_centres`` has some rows,
 drawn at random, as centres of its kernel functions; without, and with many rows, it solves with
@@ -6,13 +8,8 @@ all of them by conjugate gradients. ``FeatureRidge`` has random features of the 
 the test error by the number of centres or features. Right: the same errors by the time of the fit.
 """
 
-import sys
 import time
-from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -57,14 +54,14 @@ print(f"{model.solver_report_}; 95 % intervals cover {inside:.1%}")
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained", sharey=True)
 for found, marker, colour, label in (
-    (features, "s-", "C1", "random features"),
+    (features, "s-", "C0", "random features"),
     (landmarks, "o-", "C2", "landmarks as centres"),
 ):
     errors, times = zip(*found, strict=True)
     left.plot(SIZES, errors, marker, color=colour, label=label)
     right.plot(times, errors, marker, color=colour, label=label)
-left.axhline(error, color="C0", ls="--", label=f"all {N_ROWS:,} rows as centres")
-right.plot([seconds], [error], "*", color="C0", markersize=14, label=f"all {N_ROWS:,} rows")
+left.axhline(error, color="C4", ls="--", label=f"all {N_ROWS:,} rows as centres")
+right.plot([seconds], [error], "*", color="C4", markersize=14, label=f"all {N_ROWS:,} rows")
 noise = NOISE**2 / y.var()
 for axes in (left, right):
     axes.axhline(noise, color="0.5", ls=":", label="noise")
@@ -78,7 +75,4 @@ left.minorticks_off()
 left.set(xlabel="centres or features", ylabel="1 - R² on new rows", title="Error by size")
 right.set(xlabel="seconds of the fit", title="Error by time")
 
-path = Path(sys.argv[1] if len(sys.argv) > 1 else "output/all_rows.png")
-path.parent.mkdir(parents=True, exist_ok=True)
-figure.savefig(path, dpi=100)
-print(f"figure: {path}")
+plt.show()

@@ -1,4 +1,6 @@
-"""Clusters and principal components in the space of a kernel.
+"""
+Clusters and principal components in the space of a kernel
+==========================================================
 
 Left: two rings. K-means on the coordinates cuts them in half along the dashed line, as its clusters
 are convex; ``KernelKMeans``, k-means on random Fourier features of a Gaussian kernel, finds each of
@@ -6,13 +8,8 @@ them. Middle: two scores of ``KernelPCA`` on the same features, where the rings 
 how much of the variance of the features the leading components explain.
 """
 
-import sys
 import time
-from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.cluster import KMeans
@@ -21,7 +18,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from mercer import Gaussian, KernelKMeans, KernelPCA, RandomFourier
 
-COLOURS = ("#0072B2", "#D55E00")
+COLOURS = ("C0", "C1")
 MARKERS = ("o", "^")
 N_SHOWN = 700
 X, rings = make_circles(20_000, factor=0.35, noise=0.07, random_state=0)
@@ -73,7 +70,7 @@ left.legend(loc="upper center", fontsize=10)
 middle.set(xlabel="first score", ylabel="second score", title="Scores of KernelPCA")
 middle.legend(title="ring", fontsize=10)
 numbers = np.arange(1, 21)
-right.bar(numbers, 100 * shares, color="#56B4E9", label="each")
+right.bar(numbers, 100 * shares, color="C0", label="each")
 right.plot(numbers, 100 * shares.cumsum(), "o-", color="0.15", markersize=4, label="cumulative")
 right.set(xlabel="component", ylabel="explained variance (%)", title="Scree plot", ylim=(0, 105))
 right.set_xticks([1, 5, 10, 15, 20])
@@ -82,7 +79,4 @@ for panel in (left, middle, right):
     panel.grid(alpha=0.25)
     panel.set_axisbelow(True)
 
-path = Path(sys.argv[1] if len(sys.argv) > 1 else "output/clusters.png")
-path.parent.mkdir(parents=True, exist_ok=True)
-figure.savefig(path, dpi=100)
-print(f"figure: {path}")
+plt.show()

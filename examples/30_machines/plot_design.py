@@ -1,4 +1,6 @@
-"""Which rows to label: greedy designs against random ones.
+"""
+Which rows to label: greedy designs against random ones
+=======================================================
 
 ``GreedyDesign`` chooses rows by their features alone, before any label is known. Left: the rows of
 a design spread over the data, and further ones fill the gaps. Middle: the criterion falls fastest
@@ -8,12 +10,8 @@ the small digits of scikit-learn serve.
 """
 
 import os
-import sys
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
@@ -100,7 +98,4 @@ right.minorticks_off()
 right.grid(alpha=0.3)
 right.legend(loc="lower right")
 
-path = Path(sys.argv[1] if len(sys.argv) > 1 else "output/design.png")
-path.parent.mkdir(parents=True, exist_ok=True)
-figure.savefig(path, dpi=100)
-print(f"figure: {path}")
+plt.show()

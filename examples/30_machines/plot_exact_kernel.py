@@ -1,4 +1,6 @@
-"""An exact kernel with error bars, and random features of the same kernel.
+"""
+An exact kernel with error bars, and random features of the same kernel
+=======================================================================
 
 ``KernelRidge`` keeps all rows and has no approximation error: its predictions are those of a
 Gaussian process, and exact leave-one-out chooses the ridge parameter. ``FeatureRidge`` on random
@@ -8,13 +10,8 @@ wide error bars. Right: rough functions of three and four columns. Features appr
 kernel as their number grows, and need many more with every column.
 """
 
-import sys
 import time
-from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -66,9 +63,9 @@ grid = np.linspace(-0.5, 20.5, 1500)
 mean, std = exact.predict(grid[:, None], return_std=True)
 left.plot(x, y, ".", color="0.7", markersize=3, label=f"{len(x)} rows")
 left.plot(grid, zigzag(grid), ":", color="0.2", lw=1, label="true function")
-left.plot(grid, mean, color="C0", label="exact kernel, ± 2 standard deviations")
-left.fill_between(grid, mean - 2 * std, mean + 2 * std, color="C0", alpha=0.2, lw=0)
-left.plot(grid, few.predict(grid[:, None]), "--", color="C1", label="128 features of it")
+left.plot(grid, mean, color="C4", label="exact kernel, ± 2 standard deviations")
+left.fill_between(grid, mean - 2 * std, mean + 2 * std, color="C4", alpha=0.2, lw=0)
+left.plot(grid, few.predict(grid[:, None]), "--", color="C0", label="128 features of it")
 left.set(xlabel="x", ylabel="y", ylim=(-2.4, 3.6), title="Matérn kernel, one column")
 left.legend(loc="lower left", fontsize=8, ncols=2)
 
@@ -109,7 +106,4 @@ right.set(title=f"{train.stop:,} rows, mean of {N_SEEDS} seeds")
 right.grid(alpha=0.3)
 right.legend(fontsize=8)
 
-path = Path(sys.argv[1] if len(sys.argv) > 1 else "output/exact_kernel.png")
-path.parent.mkdir(parents=True, exist_ok=True)
-figure.savefig(path, dpi=100)
-print(f"figure: {path}")
+plt.show()

@@ -1,4 +1,6 @@
-"""Two genes that matter only together: a kernel machine finds them among a hundred.
+"""
+Two genes that matter only together: a kernel machine finds them among a hundred
+================================================================================
 
 Simulated people have 100 loci. A disease depends on two of these, but only jointly: neither
 locus has an effect alone, so methods that look at one column at a time, as trees do at their
@@ -7,12 +9,6 @@ of training people, with the best possible value. Middle: the column weights lea
 people. Right: the weights by iteration.
 """
 
-import sys
-from pathlib import Path
-
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
@@ -88,7 +84,4 @@ for number, label in enumerate(middle.get_yticklabels()):
 middle.set_title("12 largest of 100 weights; bold: the true loci")
 display.plot(kind="path", n_features=2, ax=right)
 
-path = Path(sys.argv[1] if len(sys.argv) > 1 else "output/feature_learning.png")
-path.parent.mkdir(parents=True, exist_ok=True)
-figure.savefig(path, dpi=100)
-print(f"figure: {path}")
+plt.show()

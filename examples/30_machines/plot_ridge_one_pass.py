@@ -1,4 +1,6 @@
-"""Ridge regression on features: one pass, a chosen ridge parameter, and error bars.
+"""
+Ridge regression on features: one pass, a chosen ridge parameter, and error bars
+================================================================================
 
 A machine never holds the features of all rows: it adds up their products block by block.
 The same sums give the coefficients for every ridge parameter, the score by which one is
@@ -7,12 +9,6 @@ an exact Gaussian process. Right: the score that chose the ridge parameter, and 
 held-out rows.
 """
 
-import sys
-from pathlib import Path
-
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -74,7 +70,4 @@ right.set(
 )
 right.legend()
 
-path = Path(sys.argv[1] if len(sys.argv) > 1 else "output/ridge_one_pass.png")
-path.parent.mkdir(parents=True, exist_ok=True)
-figure.savefig(path, dpi=100)
-print(f"figure: {path}")
+plt.show()

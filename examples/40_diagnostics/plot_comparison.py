@@ -1,4 +1,6 @@
-"""Is it worth a kernel? Maps and kernels side by side, with what they must beat.
+"""
+Is it worth a kernel? Maps and kernels side by side, with what they must beat
+=============================================================================
 
 ``mercer.compare`` fits every method with every number of features on the same rows and tests it on
 the same others. Left: the test error by the number of features; dashed are methods without one.
@@ -7,12 +9,6 @@ the fewer features are needed.
 ``found.save(folder)`` writes all of them, as a page to open in a browser.
 """
 
-import sys
-from pathlib import Path
-
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -48,7 +44,4 @@ handles, labels = axes[0].get_legend_handles_labels()
 figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), fontsize="small")
 axes[2].legend(fontsize="small")
 
-path = Path(sys.argv[1] if len(sys.argv) > 1 else "output/comparison.png")
-path.parent.mkdir(parents=True, exist_ok=True)
-figure.savefig(path, dpi=100)
-print(f"figure: {path}")
+plt.show()

@@ -1,4 +1,6 @@
-"""Four pictures of a fitted machine: its features, its ridge parameter, spectrum and error bars.
+"""
+Four pictures of a fitted machine: its features, its ridge parameter, spectrum and error bars
+=============================================================================================
 
 From the left: entries of the kernel matrix, exact and by features; the error that generalised
 cross-validation expects of each ridge parameter; the effective dimension of the kernel, with the
@@ -6,12 +8,6 @@ ridge parameter marked; and how many targets lie inside the error bars, which sh
 dashed line.
 """
 
-import sys
-from pathlib import Path
-
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -40,7 +36,4 @@ SpectrumDisplay.from_estimator(kernel, X[train], alpha=alpha, kind="dimension", 
 display = IntervalDisplay.from_estimator(model, X[test], y[test], ax=axes[3])
 print(f"{display.coverage(0.95):.1%} of the test targets are inside the 95 % intervals")
 
-path = Path(sys.argv[1] if len(sys.argv) > 1 else "output/displays.png")
-path.parent.mkdir(parents=True, exist_ok=True)
-figure.savefig(path, dpi=100)
-print(f"figure: {path}")
+plt.show()

@@ -1,4 +1,6 @@
-"""What will it take, and how many features are enough?
+"""
+What will it take, and how many features are enough?
+====================================================
 
 Left: the memory that a fit of ridge regression on Fourier features takes, as planned and as
 measured with smaller numbers, and budgets of 1 and 4 GB. Middle: a map grows until its error is
@@ -6,12 +8,6 @@ small enough; each step draws what the last one says is missing. Right: a ridge 
 features until further doublings promise little; in grey the scores of single fits of all sizes.
 """
 
-import sys
-from pathlib import Path
-
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -83,7 +79,4 @@ for axes in (middle, right):
 middle.set_yticks((0.02, 0.04, 0.1), labels=("0.02", "0.04", "0.1"))
 right.set_xlim(115, 2400)
 
-path = Path(sys.argv[1] if len(sys.argv) > 1 else "output/planning.png")
-path.parent.mkdir(parents=True, exist_ok=True)
-figure.savefig(path, dpi=100)
-print(f"figure: {path}")
+plt.show()

@@ -1,4 +1,6 @@
-"""Ten lines that merge machines without Dask: processes here, files between them.
+"""
+Ten lines that merge machines without Dask: processes here, files between them
+==============================================================================
 
 Each process learns a part of the rows and saves its sums; whoever finds all files merges them. The
 same lines go for Ray, Spark, MPI, or a batch queue on a shared disk. Left: what the machines tell
@@ -6,7 +8,6 @@ while they are merged, against one machine that has seen all rows. Right: the me
 that one, to rounding, in whatever order the files come.
 """
 
-import sys
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -14,9 +15,6 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -24,7 +22,7 @@ import mercer
 from mercer import FeatureRidge, Gaussian, RandomFourier
 
 N_PARTS, PART_ROWS, N_WORKERS = 12, 5000, 2
-COLOURS = ("#0072B2", "#D55E00")
+COLOURS = ("C0", "C1")
 
 
 def part_of_the_rows(number):
@@ -77,9 +75,7 @@ def main():
     print(f"predictions differ from those of one machine by {difference.max():.1e} at most")
     print(f"and by {other.max():.1e} if the files come in another order")
 
-    figure, (left, right) = plt.subplots(
-        1, 2, figsize=(9, 3.8), layout="constrained", facecolor="white"
-    )
+    _, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained", facecolor="white")
     counts = np.arange(1, N_PARTS + 1)
     left.plot(counts, errors, "o-", color=COLOURS[0], label="merged so far")
     alone = np.sqrt(np.mean((one.predict(new) - truth) ** 2))
@@ -100,10 +96,7 @@ def main():
     for panel in (left, right):
         panel.grid(alpha=0.25)
         panel.set_axisbelow(True)
-    path = Path(sys.argv[1] if len(sys.argv) > 1 else "output/merge.png")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=100)
-    print(f"figure: {path}")
+    plt.show()
 
 
 if __name__ == "__main__":

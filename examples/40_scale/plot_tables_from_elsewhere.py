@@ -1,4 +1,6 @@
-"""A query of polars or DuckDB, learnt from without loading its rows.
+"""
+A query of polars or DuckDB, learnt from without loading its rows
+=================================================================
 
 Sales of flats and a list of towns are two Parquet files; the rows to learn from are a query that
 joins them. `TableStream` reads the query in blocks: the front door finds categories and dates in
@@ -7,15 +9,11 @@ by the distance from the centre. Right: memory while learning, of a query that i
 block and of one that is computed first (on Linux, where a process can tell).
 """
 
-import sys
 import tempfile
 import time
 from multiprocessing import get_context
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
@@ -95,7 +93,7 @@ def learn(kind, folder, answers):
     if kind == "computed first":
         rows = blocks_of(query("polars", folder)[1].collect())
     else:
-        _connection, lazy = query(kind, folder)
+        _open, lazy = query(kind, folder)
         rows = TableStream(lazy, "y", block_rows=BLOCK, dtype="float64")
     told = [memory() - base for _ in machine.fit_in_steps(rows)]
     answers.put((kind, told, time.perf_counter() - start, machine.coef_))
@@ -127,9 +125,7 @@ def installed_kinds():
 
 
 def main():
-    figure, (left, right) = plt.subplots(
-        1, 2, figsize=(9, 3.8), layout="constrained", facecolor="white"
-    )
+    _, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained", facecolor="white")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_sales(folder)
@@ -157,10 +153,7 @@ def main():
     for panel in (left, right):
         panel.grid(alpha=0.25)
         panel.set_axisbelow(True)
-    path = Path(sys.argv[1] if len(sys.argv) > 1 else "output/tables_from_elsewhere.png")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=100)
-    print(f"figure: {path}")
+    plt.show()
 
 
 if __name__ == "__main__":

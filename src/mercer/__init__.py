@@ -35,9 +35,11 @@ _NAMES = {
         "TensorNTKFeatures",
         "TernaryFeatures",
         "WaveFeatures",
+        "choose_map",
     ),
     "preprocessing": ("ImageWhitening", "SphericalCoordinates", "TableEncoder"),
     "io": ("load", "save"),
+    "io.onnx": ("to_onnx",),
     "machines": (
         "FeatureRidge",
         "FeatureRidgeClassifier",
@@ -93,6 +95,18 @@ _FOLDERS = (
 )
 
 if TYPE_CHECKING:
+    from . import datasets as datasets
+    from . import diagnostics as diagnostics
+    from . import engine as engine
+    from . import features as features
+    from . import io as io
+    from . import kernels as kernels
+    from . import machines as machines
+    from . import ops as ops
+    from . import preprocessing as preprocessing
+    from . import sketches as sketches
+    from . import solvers as solvers
+    from . import testing as testing
     from .diagnostics import approximation_error, compare, plan
     from .engine.config import config, set_config
     from .features import (
@@ -113,8 +127,10 @@ if TYPE_CHECKING:
         TensorNTKFeatures,
         TernaryFeatures,
         WaveFeatures,
+        choose_map,
     )
     from .io import load, save
+    from .io.onnx import to_onnx
     from .kernels import (
         CNTK,
         NNGP,
@@ -211,23 +227,27 @@ __all__ = [
     "Zonal",
     "__version__",
     "approximation_error",
+    "choose_map",
     "compare",
     "config",
     "load",
     "plan",
     "save",
     "set_config",
+    "to_onnx",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _FOLDERS:
-        return import_module(f"mercer.{name}")
-    if name in _HOMES:
-        value = getattr(import_module(_HOMES[name]), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'mercer' has no attribute {name!r}")
+if not TYPE_CHECKING:
+    # A type checker would take every name for one that exists.
+    def __getattr__(name: str) -> Any:
+        if name in _FOLDERS:
+            return import_module(f"mercer.{name}")
+        if name in _HOMES:
+            value = getattr(import_module(_HOMES[name]), name)
+            globals()[name] = value
+            return value
+        raise AttributeError(f"module 'mercer' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

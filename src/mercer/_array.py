@@ -36,6 +36,14 @@ def is_foreign(X: Any) -> bool:
     return not is_numpy(X) and bool(array_api_compat.is_array_api_obj(X))
 
 
+def has_values(X: Any) -> bool:
+    """Return whether the numbers of an array are known; those of a recorded one are not.
+
+    Formulas whose course depends on numbers take the one that is right for all of them.
+    """
+    return bool(getattr(X, "values_are_known", True))
+
+
 def is_supported(X: Any) -> bool:
     """Return whether ``X`` is of a library whose arrays can be sliced and written to."""
     return bool(
@@ -189,8 +197,8 @@ def starts_there(part: Any, place: Any) -> bool:
 
 
 def all_finite(X: Any) -> bool:
-    """Return whether an array holds neither NaN nor infinity."""
-    return bool(are_finite(X))
+    """Return whether an array holds neither NaN nor infinity, as far as its numbers are known."""
+    return not has_values(X) or bool(are_finite(X))
 
 
 def are_finite(X: Any) -> Any:
@@ -239,7 +247,7 @@ def _host(X: Any) -> Any:
     return "cpu"
 
 
-_moved: dict[tuple[int, str], tuple[weakref.ref, Any]] = {}
+_moved: dict[tuple[int, str], tuple[weakref.ref[Any], Any]] = {}
 
 
 def like(X: Any, parameter: np.ndarray) -> Any:

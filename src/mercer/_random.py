@@ -71,7 +71,7 @@ class DrawBudget:
 
     def __init__(self, limit: int | None = None) -> None:
         self.limit = limit
-        self.spent = 0
+        self.spent: int = 0
 
     def spend(self, numbers: int) -> None:
         """Count numbers that are about to be drawn."""

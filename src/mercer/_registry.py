@@ -39,12 +39,36 @@ class HasCheckedState(Protocol):
 def storable(kind: Kind) -> Kind:
     """Register a class whose objects may be stored in a model file; use it as a decorator.
 
+    A class of one's own is found again by its module and name: the module must have been
+    imported before :func:`~mercer.load`, as no file can ask for that.
+
+    Parameters
+    ----------
+    kind : type
+        The class. Its attributes must be arrays, numbers, strings, collections of them, or
+        objects of registered classes.
+
+    Returns
+    -------
+    kind : type
+        The same class.
+
     Examples
     --------
-    >>> from mercer._registry import registered, storable
-    >>> from mercer.kernels import Gaussian
-    >>> registered("mercer.kernels.gaussian", "Gaussian") is Gaussian
-    True
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import mercer
+    >>> from mercer.io import storable
+    >>> @storable
+    ... class Linear(mercer.Kernel):
+    ...     def _tile(self, X, Y, xp, out=None):
+    ...         return X @ Y.T
+    ...     def _diag(self, X, xp):
+    ...         return xp.sum(X * X, axis=1)
+    >>> path = Path(tempfile.mkdtemp()) / "linear.mercer"
+    >>> mercer.save(Linear(), path)
+    >>> mercer.load(path)
+    Linear()
     """
     _registered[kind.__module__, kind.__name__] = kind
     return kind

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
+
+from ._limits import memory, threads
 
 #: Called as ``progress(done, total, label)`` while long work runs.
 ProgressCallback = Callable[[int, int, str], object]
@@ -15,11 +16,23 @@ ProgressCallback = Callable[[int, int, str], object]
 PRECISIONS = ("float32", "tf32", "bfloat16")
 
 
+#: The memory budget by default, and the most it takes of the memory that this process may use.
+DEFAULT_MEMORY, DEFAULT_SHARE = 10**9, 0.25
+
+
+def default_memory() -> int:
+    """Return the memory budget that holds where none was set."""
+    allowed = memory()
+    if allowed is None:
+        return DEFAULT_MEMORY
+    return min(DEFAULT_MEMORY, int(DEFAULT_SHARE * allowed.value))
+
+
 @dataclass(frozen=True)
 class Settings:
     """The settings in force; change them with :func:`set_config` or :class:`config`."""
 
-    memory: int = 10**9
+    memory: int = field(default_factory=default_memory)
     #: Whether the budget is the default, which a kernel matrix may exceed where there is room.
     memory_is_default: bool = field(default=True, repr=False)
     n_jobs: int | None = None
@@ -30,10 +43,10 @@ class Settings:
 
     def workers(self) -> int:
         """Return how many threads to run."""
-        cores = _cores()
-        if self.n_jobs is None:
-            return cores
-        return self.n_jobs if self.n_jobs > 0 else max(1, cores + 1 + self.n_jobs)
+        if self.n_jobs is not None and self.n_jobs > 0:
+            return self.n_jobs
+        allowed = threads().value
+        return allowed if self.n_jobs is None else max(1, allowed + 1 + self.n_jobs)
 
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -52,13 +65,3 @@ def change_process(changes: Mapping[str, Any]) -> None:
     """Change the settings of the process."""
     global _of_process
     _of_process = replace(_of_process, **changes)
-
-
-def _cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        cores = len(os.sched_getaffinity(0))
-    else:
-        cores = os.cpu_count() or 1
-    limit = os.environ.get("OMP_NUM_THREADS", "")
-    return max(1, min(cores, int(limit))) if limit.isdigit() else cores

@@ -6,19 +6,13 @@ sparse input through scikit-learn, and for arrays of other libraries by the same
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    OneToOneFeatureMixin,
-    TransformerMixin,
-    _fit_context,
-)
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import (
     HasMethods,
     Interval,
@@ -27,37 +21,46 @@ from sklearn.utils._param_validation import (
     generate_invalid_param_val,
     make_constraint,
 )
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_feature_names,
     _check_feature_names_in,
     check_array,
     check_is_fitted,
-    column_or_1d,
     validate_data,
 )
 
-from ._array import is_foreign, is_real_number, is_sparse, is_supported, to_numpy
+from ._array import is_foreign, is_real_number, is_sparse, is_supported
+from ._chosen import BaseEstimator
 from ._dask import is_dask
-from ._frame import column_names, is_arrow, is_frame, is_missing, refuse_query, series
+from ._estimators import (
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    Method,
+    OneToOneFeatureMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
+from ._frame import column_names, is_arrow, is_frame, refuse_query
+from ._words import columns_hint
 
 __all__ = [
     "RANDOM_STATE",
     "BaseEstimator",
     "ClassNamePrefixFeaturesOutMixin",
+    "ClassifierMixin",
+    "ClusterMixin",
     "HasMethods",
     "Interval",
     "OneToOneFeatureMixin",
     "Options",
+    "RegressorMixin",
     "StrOptions",
     "TransformerMixin",
     "check_columns",
     "check_feature_names_in",
     "check_is_fitted",
-    "check_labels",
     "check_rows",
-    "check_same_length",
-    "check_targets",
     "checked",
     "constraints_of",
     "fit_context",
@@ -65,10 +68,22 @@ __all__ = [
     "unchanged_on_error",
 ]
 
-fit_context = _fit_context
-
 #: scikit-learn's three kinds of ``random_state``, and a NumPy ``Generator``.
-RANDOM_STATE = ["random_state", np.random.Generator]
+RANDOM_STATE: list[Any] = ["random_state", np.random.Generator]
+
+
+def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Method], Method]:
+    """Return the decorator with which scikit-learn validates parameters before a fit.
+
+    Parameters
+    ----------
+    prefer_skip_nested_validation : bool
+        Whether the parameters of estimators that are fitted inside stay unchecked.
+    """
+    decorate: Callable[[Method], Method] = _fit_context(
+        prefer_skip_nested_validation=prefer_skip_nested_validation
+    )
+    return decorate
 
 
 def checked(part: Any) -> Any:
@@ -149,6 +164,7 @@ def check_rows(X: Any, *, name: str = "X", owner: Any = None, reset: bool = Fals
                 f"{name} must hold numbers only, but it holds other values ({error}); "
                 "encode categories first, for example with sklearn.preprocessing.OneHotEncoder."
             ) from error
+        _hint_at_columns(error, X, owner)
         raise
     if not is_real_number(rows):
         raise ValueError(
@@ -197,7 +213,11 @@ def check_columns(X: Any, *, owner: Any, reset: bool = False) -> Any:
     if is_arrow(X):
         _check_arrow_names(X, owner, reset)
     else:
-        _check_feature_names(owner, X, reset=reset)
+        try:
+            _check_feature_names(owner, X, reset=reset)
+        except ValueError as error:
+            _hint_at_columns(error, X, owner)
+            raise
     if reset:
         owner.n_features_in_ = int(X.shape[1])
     elif X.shape[1] != owner.n_features_in_:
@@ -206,6 +226,14 @@ def check_columns(X: Any, *, owner: Any, reset: bool = False) -> Any:
             f"{owner.n_features_in_} features as input."
         )
     return X
+
+
+def _hint_at_columns(error: Exception, X: Any, owner: Any) -> None:
+    """Raise an error about names of columns again, with a sentence that says how to mend them."""
+    known = getattr(owner, "feature_names_in_", None)
+    if known is not None and is_frame(X) and "eature names" in str(error):
+        hint = columns_hint(column_names(X), list(known))
+        raise ValueError(f"{error}{hint}") from error
 
 
 def _check_arrow_names(X: Any, owner: Any, reset: bool) -> None:
@@ -287,89 +315,3 @@ def _check_foreign(X: Any, name: str, owner: Any, reset: bool) -> Any:
             f"{owner.n_features_in_} features as input."
         )
     return X
-
-
-def check_targets(y: Any, n_rows: int) -> np.ndarray:
-    """Return regression targets as floats of shape (n_rows,) or (n_rows, n_targets)."""
-    y = _given(y)
-    kind = getattr(getattr(y, "dtype", None), "kind", "O")
-    if kind in "Mm":
-        raise ValueError("y holds dates; convert them to numbers first, for example to days.")
-    if kind in "OUST":
-        y = _numbers(y)
-    Y = check_array(y, ensure_2d=False, dtype="numeric", ensure_all_finite=False, input_name="y")
-    if Y.ndim > 2:
-        raise ValueError(f"y must have one or two dimensions, but its shape is {Y.shape}.")
-    Y = Y.astype(float, copy=False)
-    if Y.ndim == 2 and Y.shape[1] == 1:
-        Y = column_or_1d(Y, warn=True)
-    check_same_length(Y.shape[0], n_rows)
-    if not np.isfinite(Y).all():
-        row = int(np.argwhere(~np.isfinite(Y))[0][0])
-        raise ValueError(
-            f"y contains NaN or infinity at row {row} (counted from 0); drop such rows before "
-            "learning."
-        )
-    return Y
-
-
-def check_labels(y: Any, n_rows: int) -> np.ndarray:
-    """Return class labels as an array of shape (n_rows,)."""
-    labels = column_or_1d(_given(y), warn=True)
-    check_same_length(labels.shape[0], n_rows)
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        row = int(np.argwhere(~np.isfinite(labels))[0][0])
-        raise ValueError(
-            f"y contains NaN or infinity at row {row} (counted from 0); drop such rows before "
-            "learning."
-        )
-    if labels.dtype.kind == "O" and len(labels):
-        missing = [is_missing(label) for label in labels]
-        if any(missing):
-            raise ValueError(
-                f"y contains a missing label at row {missing.index(True)} (counted from 0); drop "
-                "such rows before learning."
-            )
-        # Objects that are numbers or booleans throughout are labels of that type.
-        plain = np.array(labels.tolist()) if not isinstance(labels[0], str) else labels
-        labels = plain if plain.dtype.kind in "biuf" else labels
-    check_classification_targets(labels)
-    return labels
-
-
-def _given(y: Any) -> Any:
-    """Return targets of any library as NumPy has them; lists and frames as they are."""
-    if y is None:
-        raise ValueError(
-            "requires y to be passed, but the target y is None; pass one target per row."
-        )
-    refuse_query(y, "y")
-    return to_numpy(y) if is_foreign(y) else series(y)
-
-
-def _numbers(y: Any) -> Any:
-    """Return targets that are objects as floats, missing ones as NaN; strings are refused."""
-    values = np.asarray(y)
-    if values.dtype.kind not in "OUST":
-        return y
-    found = np.empty(values.shape, dtype=float)
-    for place, value in np.ndenumerate(values.astype(object)):
-        try:
-            found[place] = np.nan if is_missing(value) else value
-        except (TypeError, ValueError):
-            if not isinstance(value, str):
-                return y
-            raise ValueError(
-                f"y holds strings such as {value!r}, but regression predicts numbers: use a "
-                "classifier, such as KernelClassifier, for labels, or convert y to numbers."
-            ) from None
-    return found
-
-
-def check_same_length(n_targets: int, n_rows: int) -> None:
-    """Raise an error unless there is a target for each row."""
-    if n_targets != n_rows:
-        raise ValueError(
-            f"X and y have inconsistent numbers of samples: X has {n_rows} rows, y has "
-            f"{n_targets}; give one target for each row."
-        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -42,6 +43,24 @@ def listed(items: Sequence[Any], most: int = 20) -> str:
     return shown if len(items) <= most else f"{shown}, ... ({len(items):,} in all)"
 
 
+def columns_hint(given: Sequence[Any], known: Sequence[Any]) -> str:
+    """Return how the columns of a table become those that are known.
+
+    Examples
+    --------
+    >>> columns_hint(["milage", "power"], ["mileage", "power"])
+    "X has no column 'mileage'; did you mean 'milage'?"
+    >>> columns_hint(["power", "colour", "mileage"], ["mileage", "power"])
+    'Pick the columns, in order, by the names in feature_names_in_.'
+    """
+    missing = [name for name in known if name not in set(given)]
+    if not missing:
+        return "Pick the columns, in order, by the names in feature_names_in_."
+    unseen = [name for name in given if name not in set(known)]
+    question = did_you_mean(missing[0], unseen, "the model needs it.")
+    return f"X has no column {missing[0]!r}; {question}"
+
+
 class AdvisedError(ValueError):
     """An error whose way out is arguments in Python and options on the command line.
 
@@ -62,6 +81,10 @@ class AdvisedError(ValueError):
     >>> error.for_command_line()
     "The columns are separated by ';': add --sep ';'."
     """
+
+    problem: str
+    options: dict[str, Any]
+    after: str
 
     def __init__(
         self, problem: str, options: Mapping[str, Any] | None = None, after: str = "."
@@ -88,3 +111,26 @@ def _quoted(value: str) -> str:
     text = value.replace("\t", "\\t")
     # A comma needs no quotes, but at the end of a sentence they make it readable.
     return f"'{text}'" if text == "," else shlex.quote(text)
+
+
+def shortened(text: str) -> str:
+    """Return a string whose long numbers are cut to four digits.
+
+    Examples
+    --------
+    >>> shortened("Gaussian(lengthscale=1.0085943729614786)")
+    'Gaussian(lengthscale=1.009)'
+    """
+    return re.sub(r"\d+\.\d{4,}(e[+-]?\d+)?", lambda found: f"{float(found[0]):.4g}", text)
+
+
+def one_line(estimator: Any) -> str:
+    """Return an estimator in one line, its long numbers cut to four digits.
+
+    Examples
+    --------
+    >>> from mercer import Gaussian, RandomFourier
+    >>> one_line(RandomFourier(Gaussian(1.00859437296), n_components=64, random_state=0))
+    'RandomFourier(kernel=Gaussian(lengthscale=1.009), n_components=64, random_state=0)'
+    """
+    return shortened(" ".join(repr(estimator).split()))

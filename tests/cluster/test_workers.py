@@ -22,6 +22,8 @@ from mercer import (
 ALPHAS = np.geomspace(0.1, 100, 7)
 pytestmark = pytest.mark.usefixtures("client")
 
+needs_signals = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+
 
 def blocks_that(act, X, y, lengths):
     """Return delayed blocks that do something with their number before they are there."""
@@ -35,6 +37,7 @@ def blocks_that(act, X, y, lengths):
     return [dask.delayed(load)(number, *part) for number, part in enumerate(parts)]
 
 
+@needs_signals
 def test_a_fit_outlives_three_killed_workers(rows, features, tmp_path):
     X, y = rows
     folder = str(tmp_path)
@@ -56,6 +59,7 @@ def test_a_fit_outlives_three_killed_workers(rows, features, tmp_path):
     assert abs(found - expected).max() <= 1e-10 * abs(expected).max()
 
 
+@needs_signals
 def test_feature_learners_outlive_a_killed_worker(rows, tmp_path):
     X, y = rows
     folder = str(tmp_path)
@@ -143,6 +147,7 @@ def test_tasks_use_the_memory_and_the_threads_of_their_worker(client, rows):
     assert np.unique(Z).tolist() == [0.25e9 + 1]
 
 
+@needs_signals
 def test_an_interruption_cancels_what_runs(client, rows, features):
     X, y = rows
     blocks = blocks_that(lambda number: time.sleep(0.5), X, y, [100] * 15)

@@ -6,15 +6,22 @@ import time
 import numpy as np
 import pytest
 import scipy.linalg
+from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import mercer
+from mercer.engine import threads
 from mercer.engine.threads import (
+    SMALL_CALL,
+    SMALL_LOOP,
+    SMALL_WORK,
     allowed_threads,
     limited_blas,
+    openmp_threads,
     run_tasks,
     single_threaded_blas,
 )
+from mercer.machines import k_means_state
 
 
 def blas_threads():
@@ -126,32 +133,107 @@ def test_no_limit_is_raised_and_errors_leave_none_behind():
         assert blas_threads() == {3}
 
 
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_small_work_gets_one_thread_and_other_what_the_settings_allow(n_jobs):
+    with threadpool_limits(3, user_api="blas"), mercer.config(n_jobs=n_jobs):
+        with allowed_threads(0.9 * SMALL_WORK):
+            assert blas_threads() == {1}
+            with allowed_threads():
+                assert blas_threads() == {1}
+        few = allowed_threads(1.1 * SMALL_CALL, total=0.9 * SMALL_WORK)
+        tiny = allowed_threads(0.9 * SMALL_CALL, total=1e20)
+        for small in (few, tiny):
+            with small:
+                assert blas_threads() == {1}
+        for large in (
+            allowed_threads(1.1 * SMALL_WORK),
+            allowed_threads(1.1 * SMALL_CALL, total=1.1 * SMALL_WORK),
+            allowed_threads(),
+        ):
+            with large:
+                assert blas_threads() == {n_jobs or 3}
+        assert blas_threads() == {3}
+
+
+def test_every_library_gets_its_own_number_back():
+    libraries = {info["filepath"]: n for n, info in enumerate(threadpool_info(), start=2)}
+    with threadpool_limits(1, user_api="blas"):
+        for library in threads._libraries(False):
+            library.set_num_threads(libraries[library.filepath])
+        with limited_blas(2), limited_blas(1):
+            assert blas_threads() == {1}
+        found = {i["filepath"]: i["num_threads"] for i in threadpool_info()}
+        for library in threads._libraries(False):
+            assert found[library.filepath] == libraries[library.filepath]
+
+
+def openmp_numbers():
+    return {info["num_threads"] for info in threadpool_info() if info["user_api"] == "openmp"}
+
+
+def test_loops_of_openmp_get_one_thread_for_small_work_and_their_own_number_back():
+    with threadpool_limits(3, user_api="openmp"):
+        with mercer.config(n_jobs=2):
+            for operations, expected in ((0.9 * SMALL_LOOP, 1), (1.1 * SMALL_LOOP, 2)):
+                with openmp_threads(operations):
+                    assert openmp_numbers() == {expected}
+        with mercer.config(n_jobs=5), openmp_threads(2 * SMALL_LOOP):
+            assert openmp_numbers() == {3}
+        with pytest.raises(ZeroDivisionError), openmp_threads(1):
+            1 / 0  # noqa: B018
+        assert openmp_numbers() == {3}
+
+
+def test_k_means_of_few_rows_has_one_thread(monkeypatch):
+    seen = []
+    watched(monkeypatch, KMeans, "fit", seen, openmp_numbers)
+    watched(monkeypatch, k_means_state, "pairwise_distances_argmin_min", seen, openmp_numbers)
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    with threadpool_limits(3, user_api="openmp"):
+        mercer.KernelKMeans(n_clusters=2, random_state=0).fit(X)
+        assert seen
+        assert all(found == {1} for found in seen)
+        assert openmp_numbers() == {3}
+
+
 MACHINES = [
     mercer.IRKMRegressor(n_iterations=0),
     mercer.FeatureRidge(mercer.RandomFourier(n_components=16, random_state=0)),
+    mercer.FeatureRidge(mercer.NystromFeatures(mercer.Gaussian("median"), n_components=16)),
+    mercer.KernelRidge(solver="iterative"),
+    mercer.KernelPCA(n_components=2),
 ]
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=["irkm", "ridge"])
-def test_machines_hold_blas_to_the_threads_of_the_settings(machine, monkeypatch):
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: type(machine).__name__)
+@pytest.mark.parametrize("small", [False, True])
+def test_machines_hold_blas_to_the_threads_of_their_work(machine, small, monkeypatch):
+    if not small:
+        monkeypatch.setattr(threads, "SMALL_WORK", 0)
     seen = []
     watched(monkeypatch, scipy.linalg.lapack, "dpotrf", seen)
     watched(monkeypatch, scipy.linalg.blas, "dsyrk", seen)
+    watched(monkeypatch, scipy.linalg, "eigh", seen)
+    watched(monkeypatch, scipy.linalg, "cholesky", seen)
     X = np.random.default_rng(0).standard_normal((40, 3))
     with threadpool_limits(3, user_api="blas"):
         with mercer.config(n_jobs=2):
             machine.fit(X, X[:, 0])
+            if hasattr(machine, "transform"):
+                machine.transform(X)
         assert seen
-        assert all(threads == {2} for threads in seen)
+        # Conjugate gradients have threads of their own.
+        assert all(found in ({1},) if small else ({1}, {2}) for found in seen)
+        assert small or {2} in seen
         assert blas_threads() == {3}
 
 
-def watched(monkeypatch, module, name, seen):
-    """Let a function of a module tell how many threads BLAS has when it is called."""
+def watched(monkeypatch, module, name, seen, look=blas_threads):
+    """Let a function of a module tell how many threads there are when it is called."""
     function = getattr(module, name)
 
     def telling(*arguments, **options):
-        seen.append(blas_threads())
+        seen.append(look())
         return function(*arguments, **options)
 
     monkeypatch.setattr(module, name, telling)

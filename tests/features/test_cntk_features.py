@@ -9,6 +9,7 @@ import mercer
 import oracles
 from mercer import CNTK, CNTKSketch, FeatureRidgeClassifier
 from mercer.features.for_kernel import features_for
+from mercer.ops.patches import patches
 
 
 def images_of(n, *shape, seed=0):
@@ -37,12 +38,54 @@ def test_features_of_one_layer_are_unbiased_beside_loops(pooling, readout, shape
     found = []
     for seed in range(200):
         features = CNTKSketch(
-            1, n_components=40, pooling=pooling, train_readout=readout, random_state=seed
+            *(1, 3, 40), degree=None, pooling=pooling, train_readout=readout, random_state=seed
         )
         Z = features.fit_transform(images)
         found.append(Z @ Z.T)
     error = np.std(found, axis=0, ddof=1) / 200**0.5
     assert (abs(np.mean(found, axis=0) - exact) / error).max() < 4.5
+
+
+@pytest.mark.parametrize("pooling", ["gap", None])
+def test_features_of_a_series_have_its_kernel(pooling):
+    images = images_of(3, 3, 3, 2)
+    rows = patches(images, 3, 2, np)
+    norms = np.linalg.norm(rows, axis=1)
+    c = rows @ rows.T / np.outer(norms, norms)
+    # Directions of one length d ** 0.5: their squares have the kernel (d c² - 1) / (d + 2).
+    square = (18 * c**2 - 1) / 20
+    U = np.outer(norms, norms) * (1 / np.pi + c / 2 + square / (2 * np.pi))
+    T = (((0.5 + c / np.pi) * (rows @ rows.T)) + U).reshape(3, 9, 3, 9)
+    exact = T.mean(axis=(1, 3)) if pooling else np.einsum("ipjp->ij", T)
+    found = []
+    for seed in range(200):
+        features = CNTKSketch(
+            1, n_components=40, degree=2, pooling=pooling, method="random", random_state=seed
+        )
+        Z = features.fit_transform(images)
+        found.append(Z @ Z.T)
+    error = np.std(found, axis=0, ddof=1) / 200**0.5
+    assert (abs(np.mean(found, axis=0) - exact) / error).max() < 4.5
+
+
+def test_the_relu_itself_is_not_sketched():
+    images = images_of(2, 3, 3, 1)
+    assert CNTKSketch(1, n_components=8, degree=None).fit(images).traits_.unbiased
+    assert not CNTKSketch(1, n_components=8).fit(images).traits_.unbiased
+    with pytest.raises(ValueError, match="pass a degree"):
+        CNTKSketch(1, n_components=8, degree=None, method="sketch").fit(images)
+
+
+@pytest.mark.parametrize("shape", [(3, 4, 1), (5, 2)])
+def test_mirrored_images_have_the_same_features_and_the_kernel_of_both(shape):
+    images = images_of(3, *shape)
+    features = CNTKSketch(2, n_components=2048, degree=None, mirrored=True, random_state=0)
+    Z = features.fit_transform(images)
+    assert features.transform(images[..., ::-1, :]) == pytest.approx(Z, abs=1e-12)
+    plain = CNTK(2)
+    expected = (plain(images) + plain(images, images[..., ::-1, :].copy())) / 2
+    assert features.kernel_(images) == pytest.approx(expected, abs=1e-12)
+    assert errors(features, images, 4).mean() < 0.06
 
 
 @pytest.mark.parametrize("method", ["random", "sketch"])
@@ -52,16 +95,17 @@ def test_features_of_one_layer_are_unbiased_beside_loops(pooling, readout, shape
 )
 def test_errors_are_those_of_the_reference(method, depth, n_components, published):
     images = images_of(6, 5, 5, 3)
-    features = CNTKSketch(depth, n_components=n_components, method=method)
-    assert errors(features, images, 4).mean() < 1.25 * published
+    degree = 8 if method == "sketch" else None
+    features = CNTKSketch(depth, n_components=n_components, degree=degree, method=method)
+    assert errors(features, images, 8).mean() < 1.25 * published
 
 
 @pytest.mark.parametrize("pooling", ["gap", None])
 def test_the_squared_error_falls_like_the_number_of_features(pooling):
     images = images_of(6, 4, 4, 2)
+    features = CNTKSketch(3, degree=None, pooling=pooling)
     small, large = (
-        (errors(CNTKSketch(3, n_components=m, pooling=pooling), images, 30) ** 2).mean()
-        for m in (128, 512)
+        (errors(features.set_params(n_components=m), images, 30) ** 2).mean() for m in (128, 512)
     )
     # A quarter, within what 30 seeds tell.
     assert 0.12 < large / small < 0.5
@@ -128,7 +172,7 @@ def test_width_and_components_are_what_is_asked_for():
 
 
 def test_the_map_for_the_kernel():
-    kernel = CNTK(2, 5, pooling=None, train_readout=False, image_shape=(4, 4, 1))
+    kernel = CNTK(2, 5, None, False, image_shape=(4, 4, 1), mirrored=True)
     features = features_for(kernel, 64, 0).fit(images_of(2, 4, 4, 1))
     assert isinstance(features, CNTKSketch)
     assert features.kernel_.get_params() == kernel.get_params()

@@ -228,7 +228,7 @@ def test_a_stream_is_sampled_and_gives_the_map_of_all_rows():
 
 
 def test_sparse_rows_are_landmarks_that_stay_sparse_where_they_are_wide():
-    X = scipy.sparse.random_array((300, 200_000), density=1e-3, format="csr", rng=0)
+    X = scipy.sparse.random_array((300, 200_000), density=1e-3, format="csr", random_state=0)
     features = NystromFeatures(Gaussian(20.0), n_components=100, random_state=0).fit(X)
     assert scipy.sparse.issparse(features.landmarks_)
     Z, Y = features.transform(X), features.landmarks_
@@ -241,7 +241,7 @@ def test_sparse_rows_are_landmarks_that_stay_sparse_where_they_are_wide():
 def test_a_saved_map_gives_the_same_features(tmp_path, sparse):
     X = rows()
     if sparse:
-        X = scipy.sparse.random_array((200, 100_000), density=1e-4, format="csr", rng=0)
+        X = scipy.sparse.random_array((200, 100_000), density=1e-4, format="csr", random_state=0)
     features = NystromFeatures(Gaussian(9.0), n_components=120, random_state=0)
     machine = FeatureRidge(features, alpha=1.0).fit(X, rows()[:, 0])
     assert scipy.sparse.issparse(machine.features_.landmarks_) == sparse

@@ -19,21 +19,17 @@ RULES = [Thresholds("odd", 2.5, -1.5), Thresholds("even", 2.5, -1.5), Thresholds
 
 
 def by_hand(values, rule):
-    """Return what a rule makes of values, one by one."""
+    """Return what a rule makes of values, from its definition."""
     values = np.asarray(values, dtype=float)
-    upper = np.broadcast_to(rule.upper, values.shape)
-    lower = None if rule.lower is None else np.broadcast_to(rule.lower, values.shape)
-    out = np.zeros(values.shape, dtype=np.int8)
-    for place, value in np.ndenumerate(values):
-        above = value > upper[place]
-        below = lower is not None and value < lower[place]
-        if rule.kind == "sign":
-            out[place] = 1 if above else -1
-        elif rule.kind == "odd":
-            out[place] = int(above) - int(below)
-        else:
-            out[place] = int(above or below)
-    return out
+    above = values > rule.upper
+    below = np.zeros(values.shape, dtype=bool) if rule.lower is None else values < rule.lower
+    if rule.kind == "sign":
+        found = np.where(above, 1, -1)
+    elif rule.kind == "odd":
+        found = above.astype(int) - below
+    else:
+        found = above | below
+    return found.astype(np.int8)
 
 
 def whole_rows(n, d, seed, dtype=float):
@@ -121,7 +117,9 @@ def test_no_values_of_features_are_ever_in_memory(rule, sparse):
     n, d, size = 20_000, 64, 2048
     X = np.random.default_rng(0).standard_normal((n, d), dtype=np.float32)
     if sparse:
-        X = scipy.sparse.random_array((n, d), density=0.02, rng=0, format="csr", dtype=np.float32)
+        X = scipy.sparse.random_array(
+            (n, d), density=0.02, random_state=0, format="csr", dtype=np.float32
+        )
     projection = TernaryProjection(Stream(0), d, size, 0.5)
     packed_thresholds(X[:10], projection, rule)
     packed, peak = peak_bytes(lambda: packed_thresholds(X, projection, rule))

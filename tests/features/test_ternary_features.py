@@ -48,11 +48,11 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 def test_kernel_estimate_is_that_of_the_exact_kernel(form):
     target, parameters = FORMS[form]
-    X, n_seeds = rows(8, d=256), 300
+    X, n_seeds = rows(8, d=256), 100
     estimates = []
     for seed in range(n_seeds):
         fitted = TernaryFeatures(
-            target, n_components=64, sparsity=0.0, output="float", random_state=seed, **parameters
+            target, n_components=192, sparsity=0.0, output="float", random_state=seed, **parameters
         ).fit(X)
         Z = fitted.transform(X)
         estimates.append(Z @ Z.T)

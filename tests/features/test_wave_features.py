@@ -31,12 +31,12 @@ def rows(n, d=64, seed=0):
     return np.random.default_rng(seed).standard_normal((n, d)) / d**0.5
 
 
-def deviation(kernel, levels, X, n_seeds=150, **parameters):
+def deviation(kernel, levels, X, n_seeds=75, **parameters):
     """Return how far the mean estimate is off ``kernel_``, and its standard errors."""
     estimates = []
     for seed in range(n_seeds):
         fitted = WaveFeatures(
-            kernel, n_components=64, levels=levels, output="float", random_state=seed, **parameters
+            kernel, n_components=128, levels=levels, output="float", random_state=seed, **parameters
         ).fit(X)
         Z = fitted.transform(X)
         estimates.append(Z @ Z.T)
@@ -195,7 +195,9 @@ def test_no_floats_of_all_features_are_ever_in_memory(sparse):
     n, d, size = 20_000, 64, 2048
     X = np.random.default_rng(0).standard_normal((n, d), dtype=np.float32)
     if sparse:
-        X = scipy.sparse.random_array((n, d), density=0.02, rng=0, format="csr", dtype=np.float32)
+        X = scipy.sparse.random_array(
+            (n, d), density=0.02, random_state=0, format="csr", dtype=np.float32
+        )
     fitted = WaveFeatures(n_components=size, output="packed", random_state=0).fit(X[:100])
     fitted.transform(X[:10])
     packed, peak = peak_bytes(lambda: fitted.transform(X))

@@ -29,8 +29,7 @@ from mercer import (
     RandomFourier,
     TableEncoder,
 )
-from mercer._registry import storable
-from mercer.io import ModelFileError
+from mercer.io import ModelFileError, storable
 from mercer.io.classes import SCIKIT_LEARN, class_of
 from mercer.io.model_file import checksum
 

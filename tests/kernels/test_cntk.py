@@ -36,13 +36,25 @@ def twins(shape):
 @pytest.mark.parametrize("depth", [1, 2, 3])
 @pytest.mark.parametrize("shape", [IMAGES, SIGNALS])
 def test_kernel_is_that_of_plain_loops(shape, depth, pooling, readout):
-    X = images(3, shape)
-    K = CNTK(depth, 3, pooling, readout)(X[:2], X[1:])
+    X = images(2, shape)
+    K = CNTK(depth, 3, pooling, readout)(X, X[1:])
     pooled = pooling is not None
     expected = oracles.pairwise(
-        lambda x, y: oracles.cntk(x, y, depth, 3, pooled, readout), X[:2], X[1:]
+        lambda x, y: oracles.cntk(x, y, depth, 3, pooled, readout), X, X[1:]
     )
     assert pytest.approx(expected, rel=1e-12) == K
+
+
+@pytest.mark.parametrize("pooling", ["gap", None])
+@pytest.mark.parametrize("shape", [IMAGES, SIGNALS])
+def test_mirrored_kernel_is_the_mean_of_both_images(shape, pooling):
+    X = images(3, shape)
+    other = X[..., ::-1, :].copy()
+    plain, kernel = CNTK(2, 3, pooling), CNTK(2, 3, pooling, mirrored=True)
+    expected = (plain(X) + plain(X, other)) / 2
+    assert kernel(X) == pytest.approx(expected, rel=1e-12)
+    assert kernel(other, X) == pytest.approx(expected, rel=1e-12)
+    assert kernel.diag(X) == pytest.approx(np.diag(expected), rel=1e-12)
 
 
 @pytest.mark.parametrize("filter_size", [1, 5, 9])

@@ -1,6 +1,7 @@
 """The kernel of ternary features against 20-digit integrals, its Hermite series, and draws."""
 
 import math
+from functools import cache
 
 import mpmath
 import numpy as np
@@ -25,6 +26,7 @@ KERNELS = [
 ]
 
 
+@cache
 def both_above(u, v, angle):
     """Return P(z > u, z' > v) by an integral over z, in 20 digits."""
     cosine, sine = mpmath.cos(angle), mpmath.sin(angle)

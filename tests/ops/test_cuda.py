@@ -11,10 +11,10 @@ from mercer.ops import arccosine
 from mercer.ops.angles import RELU, STEP, TANGENT, relu_kernel_of_rows
 from mercer.ops.count_sketch import count_sketch, gathered_sketch, gathering
 from mercer.ops.fourier import cosine_sine
-from mercer.ops.gates import n_directions, relu_and_gated
+from mercer.ops.gates import Activation, activated, n_directions
 from mercer.ops.gegenbauer import orthonormal, weighted_sum
 from mercer.ops.norms import row_norms, unit_rows
-from mercer.ops.patches import Taps, neighbours, tapped
+from mercer.ops.patches import Picks, Taps, neighbours, tapped
 from mercer.testing import array_libraries
 
 pytestmark = pytest.mark.arrays
@@ -200,14 +200,21 @@ def test_sketches_of_patches(make, dtype, channels, size, filter_size):
     assert to_numpy(found) == pytest.approx(expected, abs=10 * TOLERANCE[dtype])
 
 
-@pytest.mark.parametrize(("n_relu", "n_gated"), [(0, 7), (1200, 1201), (5, 1)])
-def test_rectified_projections_and_gates(make, dtype, n_relu, n_gated):
+@pytest.mark.parametrize("pooled", [True, False])
+@pytest.mark.parametrize("degree", [None, 1, 2, 5])
+@pytest.mark.parametrize(("n_relu", "n_gated"), [(0, 7), (150, 131), (5, 1)])
+def test_activated_projections_and_slopes(make, dtype, n_relu, n_gated, degree, pooled):
     generator = np.random.default_rng(0)
-    P = generator.standard_normal((9, n_directions(max(n_relu, n_gated)) + 3)).astype(dtype)
+    planes = generator.standard_normal((2, 3, 4, 7)).astype(dtype)
+    P = generator.standard_normal((24, n_directions(max(n_relu, n_gated)) + 3)).astype(dtype)
     P[0, 0] = 0.0
-    Y = generator.standard_normal((9, n_gated)).astype(dtype)
-    expected = relu_and_gated(P, Y, n_relu, np)
+    norms = generator.uniform(0.5, 2.0, 24).astype(dtype)
+    norms[3], P[3] = 0.0, 0.0
+    places = generator.integers([[-1], [-1], [0]], [[2], [2], [7]], (3, n_gated), dtype=np.int32)
+    picks = Picks(places, generator.standard_normal(n_gated))
+    rest = picks, n_relu, Activation.of_degree(degree), pooled
+    expected = activated(P, norms, planes, *rest, np)
     given = make(P)
-    found = relu_and_gated(given, make(Y), n_relu, namespace_of(given))
+    found = activated(given, make(norms), make(planes), *rest, namespace_of(given))
     assert type(found) is type(given)
-    assert to_numpy(found) == pytest.approx(expected, abs=TOLERANCE[dtype])
+    assert to_numpy(found) == pytest.approx(expected, abs=30 * TOLERANCE[dtype])

@@ -56,7 +56,7 @@ def test_the_container_of_fit_decides_and_that_of_transform_does_not(
 
 
 def test_only_csr_rows_of_an_encoder_fitted_on_csr_stay_sparse():
-    X = scipy.sparse.random_array((30, 4), density=0.4, rng=np.random.default_rng(0), format="csr")
+    X = scipy.sparse.random_array((30, 4), density=0.4, random_state=0, format="csr")
     sparse, dense = TableEncoder().fit(X), TableEncoder().fit(X.toarray())
     assert scipy.sparse.issparse(sparse.transform(X))
     assert not scipy.sparse.issparse(sparse.transform(X.toarray()))

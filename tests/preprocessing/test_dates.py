@@ -74,7 +74,7 @@ def test_later_blocks_are_read_as_the_first():
     assert mixed.kinds_ == ["category"]
     assert set(mixed.categories_[0]) == {"soon", *TEXTS}
     assert mixed.transform(dates).sum() == 5
-    nothing = pd.DataFrame({"day": pd.array([None, None], dtype="str")})
+    nothing = pd.DataFrame({"day": pd.array([None, None], dtype="string")})
     late = TableEncoder().partial_fit(nothing).partial_fit(dates).partial_fit(nothing)
     assert late.kinds_ == ["date"]
     assert list(late.get_feature_names_out()) == ["day", "day is missing"]

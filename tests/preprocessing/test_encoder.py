@@ -116,7 +116,7 @@ def test_arrays_of_every_library(name):
 
 
 def test_sparse_rows_stay_sparse_and_are_scaled():
-    X = scipy.sparse.random_array((50, 6), density=0.3, rng=np.random.default_rng(0), format="csr")
+    X = scipy.sparse.random_array((50, 6), density=0.3, random_state=0, format="csr")
     rows = TableEncoder().fit(X).transform(X)
     assert scipy.sparse.issparse(rows)
     dense = X.toarray()

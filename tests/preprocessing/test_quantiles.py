@@ -165,7 +165,7 @@ def test_whole_values_are_few_and_whole():
 
 
 def test_sparse_columns_have_their_zeros():
-    X = scipy.sparse.random_array((60, 4), density=0.3, rng=np.random.default_rng(0), format="csr")
+    X = scipy.sparse.random_array((60, 4), density=0.3, random_state=0, format="csr")
     sparse, dense = ColumnQuantiles(), ColumnQuantiles()
     sparse.add(X)
     dense.add(X.toarray())

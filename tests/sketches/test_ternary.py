@@ -38,7 +38,9 @@ def test_products_of_real_rows_are_equal_up_to_rounding(dtype, tolerance):
     projection = TernaryProjection(Stream(1), 300, 200, 0.8)
     X = np.random.default_rng(0).standard_normal((50, 300)).astype(dtype)
     assert projection.project(X, np) == pytest.approx(X @ projection.matrix, abs=tolerance)
-    few = scipy.sparse.random_array((50, 300), density=0.01, rng=0, format="csr", dtype=dtype)
+    few = scipy.sparse.random_array(
+        (50, 300), density=0.01, random_state=0, format="csr", dtype=dtype
+    )
     assert projection.project(few, np) == pytest.approx(few @ projection.matrix, abs=tolerance)
 
 

@@ -101,3 +101,17 @@ def test_folds_cover_all_rows_and_do_not_depend_on_blocks():
 def test_statistics_of_another_shape_are_refused():
     with pytest.raises(ValueError, match="same features"):
         RidgeStatistics(5, 2).merge(RidgeStatistics(5, 3))
+
+
+@pytest.mark.parametrize("n_folds", [0, 4])
+def test_the_variance_of_the_targets_is_that_of_all_rows(n_folds):
+    generator = np.random.default_rng(3)
+    Z, Y = generator.standard_normal((60, 3)), 50.0 + generator.standard_normal((60, 2))
+    weights = generator.uniform(0.1, 2.0, 60)
+    statistics = RidgeStatistics(3, 2, n_folds)
+    for start in (0, 25):
+        stop = start + 35 if start else 25
+        statistics.add(Z[start:stop], Y[start:stop], weights[start:stop])
+    mean = np.average(Y, axis=0, weights=weights)
+    expected = np.average((Y - mean) ** 2, axis=0, weights=weights)
+    np.testing.assert_allclose(statistics.variance(), expected, rtol=1e-12)

@@ -129,9 +129,17 @@ class Recorded:
 
     def _record(self, block: torch.Tensor, out: torch.Tensor) -> None:
         place, target = block.clone(), torch.empty(out.shape, dtype=out.dtype, device=out.device)
-        graph = torch.cuda.CUDAGraph()
-        with collected() as questions, torch.cuda.graph(graph):
-            result = self._function(place, out=target)
+        graph, current = torch.cuda.CUDAGraph(), torch.cuda.current_stream(block.device)
+        beside = torch.cuda.Stream(block.device)
+        beside.wait_stream(current)
+        # Not ``torch.cuda.graph``, which waits for all work and gives back all unused memory first.
+        with collected() as questions, torch.cuda.stream(beside):
+            graph.capture_begin(capture_error_mode="thread_local")
+            try:
+                result = self._function(place, out=target)
+            finally:
+                graph.capture_end()
+        current.wait_stream(beside)
         if not questions:
             self._graph, self._block, self._out = graph, place, result
 

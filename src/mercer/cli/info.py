@@ -22,7 +22,7 @@ PACKAGES = {
 
 @click.command("info", short_help="Show versions, cores and the memory budget.")
 def command() -> None:
-    """Show versions, cores and the memory budget, as bug reports need them.
+    """Show versions, threads and memory with where they come from, as bug reports need them.
 
     \b
     mercer info
@@ -31,6 +31,7 @@ def command() -> None:
     from rich.table import Table
 
     from .. import __version__
+    from .._limits import free_memory, memory, threads
     from .._settings import settings
 
     table = Table(show_header=False, box=None, pad_edge=False)
@@ -41,6 +42,10 @@ def command() -> None:
             table.add_row(package, version(package))
         except PackageNotFoundError:
             table.add_row(package, f"not installed (pip install 'mercer\\[{extra}]')")
-    table.add_row("threads", str(settings().workers()))
-    table.add_row("memory budget", f"{settings().memory / 1e9:g} GB beside input and output")
+    of_threads, of_memory = threads(), memory()
+    table.add_row("threads", f"{of_threads.value}: {of_threads.source}")
+    if of_memory is not None:
+        free = f"{free_memory() / 1e9:.3g} GB free"
+        table.add_row("memory", f"{of_memory.value / 1e9:.3g} GB: {of_memory.source}; {free}")
+    table.add_row("memory budget", f"{settings().memory / 1e9:.3g} GB beside input and output")
     Console().print(table)

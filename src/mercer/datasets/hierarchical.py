@@ -69,6 +69,8 @@ class HierarchicalTask:
     False
     """
 
+    directions: np.ndarray
+
     def __init__(
         self,
         n_features: int = 100,
@@ -78,12 +80,12 @@ class HierarchicalTask:
         noise: float = 0.0,
         random_state: Any = None,
     ) -> None:
-        self.n_features = checked_integer("n_features", n_features, 1)
+        self.n_features: int = checked_integer("n_features", n_features, 1)
         if not isinstance(inputs, str) or inputs not in INPUTS:
             raise ValueError(f"inputs must be one of {sorted(INPUTS)}, got {inputs!r}.")
         self.inputs = inputs
-        self.polynomial = _checked_polynomial(polynomial)
-        self.noise = checked_number("noise", noise, 0, np.inf, closed="left")
+        self.polynomial: SparsePolynomial = _checked_polynomial(polynomial)
+        self.noise: float = checked_number("noise", noise, 0, np.inf, closed="left")
         n_coordinates = max(self.polynomial.coordinates, default=-1) + 1
         if n_coordinates > self.n_features:
             raise ValueError(

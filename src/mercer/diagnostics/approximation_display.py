@@ -63,6 +63,11 @@ class ApproximationDisplay:
     [0.11, 0.05, 0.02]
     """
 
+    exact: Any
+    approximate: Any
+    sizes: Any
+    errors: list[ApproximationError]
+    name: str
     ax_: Any
     figure_: Any
 

@@ -54,8 +54,8 @@ class IntervalDisplay:
     figure_: Any
 
     def __init__(self, levels: Any, observed: Any, *, n_rows: int) -> None:
-        self.levels = np.asarray(levels, dtype=float)
-        self.observed = np.asarray(observed, dtype=float)
+        self.levels: np.ndarray = np.asarray(levels, dtype=float)
+        self.observed: np.ndarray = np.asarray(observed, dtype=float)
         self.n_rows = n_rows
 
     @classmethod

@@ -59,9 +59,9 @@ class PathDisplay:
 
     def __init__(self, alphas: Any, scores: Any, *, chosen: Any, criterion: str = "gcv") -> None:
         order = np.argsort(np.asarray(alphas, dtype=float), kind="stable")
-        self.alphas = np.asarray(alphas, dtype=float)[order]
-        self.scores = np.asarray(scores, dtype=float).reshape(len(order), -1)[order]
-        self.chosen = np.atleast_1d(np.asarray(chosen, dtype=float))
+        self.alphas: np.ndarray = np.asarray(alphas, dtype=float)[order]
+        self.scores: np.ndarray = np.asarray(scores, dtype=float).reshape(len(order), -1)[order]
+        self.chosen: np.ndarray = np.atleast_1d(np.asarray(chosen, dtype=float))
         self.criterion = criterion
 
     @classmethod

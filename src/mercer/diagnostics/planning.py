@@ -16,7 +16,7 @@ from .._sklearn import check_rows, checked
 from ..engine.config import matrix_memory
 from ..engine.sample import ENTRIES
 from ..engine.streams import is_stream, rows_between
-from ..features.for_kernel import features_for
+from ..features.choosing import choose_map
 from ..features.growth import is_automatic
 from ..kernels import Gaussian, Kernel
 from ..machines import FeatureRidge, FeatureRidgeClassifier, KernelRegressor
@@ -268,7 +268,7 @@ def _(machine: KernelMachine, shape: Shape, rows: np.ndarray) -> Planned:
 
     def of_features(kernel: Any, size: int) -> list[Step]:
         known = kernel if isinstance(kernel, Kernel) else Gaussian("median")
-        cost = map_cost(features_for(known, size, 0), rows, shape)
+        cost = map_cost(choose_map(known, rows, size, 0).features, rows, shape)
         rates["rows"] = 1 / cost.row_seconds
         return [
             cost.draw,

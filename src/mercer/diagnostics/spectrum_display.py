@@ -58,6 +58,9 @@ class SpectrumDisplay:
     'statistical dimension'
     """
 
+    name: str
+    kind: str
+    alpha: float | None
     ax_: Any
     figure_: Any
 
@@ -69,7 +72,9 @@ class SpectrumDisplay:
         kind: str = "eigenvalues",
         alpha: float | None = None,
     ) -> None:
-        self.eigenvalues = np.sort(np.maximum(np.asarray(eigenvalues, dtype=float), 0.0))[::-1]
+        self.eigenvalues: np.ndarray = np.sort(
+            np.maximum(np.asarray(eigenvalues, dtype=float), 0.0)
+        )[::-1]
         self.name, self.kind, self.alpha = name, kind, alpha
 
     @classmethod

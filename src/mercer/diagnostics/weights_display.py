@@ -81,9 +81,9 @@ class WeightsDisplay:
         best_iteration: int | None = None,
         metric: Any = None,
     ) -> None:
-        self.importances = np.asarray(importances, dtype=float)
-        self.feature_names = _checked_names(feature_names, len(self.importances))
-        self.kind = kind
+        self.importances: np.ndarray = np.asarray(importances, dtype=float)
+        self.feature_names: np.ndarray = _checked_names(feature_names, len(self.importances))
+        self.kind: str = kind
         self.path = path
         self.best_iteration = best_iteration
         self.metric = metric

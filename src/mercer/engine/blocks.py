@@ -119,6 +119,11 @@ class NonFiniteError(ValueError):
     X contains NaN at row 103, column 1 (counted from 0); ...
     """
 
+    what: str
+    name: str
+    row: int
+    column: int
+
     def __init__(self, what: str, name: str, row: int, column: int) -> None:
         self.what, self.name, self.row, self.column = what, name, row, column
         super().__init__(

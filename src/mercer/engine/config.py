@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 import warnings
@@ -12,12 +11,14 @@ from dataclasses import fields, replace
 from types import EllipsisType
 from typing import Any
 
+from .._limits import free_memory
 from .._settings import (
     PRECISIONS,
     ProgressCallback,
     Settings,
     change_process,
     changed_in_block,
+    default_memory,
     settings,
 )
 
@@ -51,22 +52,7 @@ def matrix_memory(X: Any = None) -> int:
     from .._array import free_device_memory
 
     free = free_device_memory(X)
-    return max(found.memory, int(FREE_SHARE * (_available() if free is None else free)))
-
-
-def _available() -> int:
-    """Return the bytes of free memory, or 0 where the system does not tell."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return 1024 * int(line.split()[1])
-    except (OSError, ValueError):
-        pass
-    try:
-        return int(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, OSError, ValueError):
-        return 0
+    return max(found.memory, int(FREE_SHARE * (free_memory() if free is None else free)))
 
 
 def set_config(
@@ -121,13 +107,15 @@ class config:
     ----------
     memory : str or int
         What a computation may use beside its input and its output, as bytes or as a string
-        such as ``"2GB"`` or ``"512MiB"``. Blocks shrink to fit. ``"default"`` is 1 GB, and up
-        to 70 % of the free memory for the kernel matrix of an iterative solver.
+        such as ``"2GB"`` or ``"512MiB"``. Blocks shrink to fit. ``"default"`` is 1 GB (or a
+        quarter of the memory of this machine or container, where that is less), and up to 70 %
+        of the free memory for the kernel matrix of an iterative solver.
     n_jobs : int or None
         Threads, also those of BLAS while a machine learns. ``None`` means one for each core
-        that this process may use (or fewer if the environment variable ``OMP_NUM_THREADS`` says
-        so), and does not limit BLAS; negative numbers count from the number of cores as in
-        scikit-learn.
+        that this process may use, by its affinity and its container's limit (or fewer if the
+        environment variable ``OMP_NUM_THREADS`` says so), and limits BLAS only where a container
+        does; negative numbers count from the number of cores as in scikit-learn. Work that one
+        thread does in a tenth of a second gets one of BLAS.
     block_rows : int or None
         Rows in a block. ``None`` lets the engine choose what fits the processor's cache.
     progress : bool or callable
@@ -223,7 +211,7 @@ def _checked(
     """Return the settings that were given, or say which is wrong."""
     changes: dict[str, Any] = {}
     if isinstance(memory, str) and memory == "default":
-        changes |= {"memory": Settings.memory, "memory_is_default": True}
+        changes |= {"memory": default_memory(), "memory_is_default": True}
     elif memory is not None:
         changes["memory"] = parse_memory(memory)
         changes["memory_is_default"] = False

@@ -64,10 +64,14 @@ class ColumnMoments:
     (3, 1.0, 3.0)
     """
 
+    weight: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
     def __init__(self) -> None:
-        self.n_rows = 0
-        self.row_weight = 0.0
-        self.count = np.empty(0, dtype=np.int64)
+        self.n_rows: int = 0
+        self.row_weight: float = 0.0
+        self.count: np.ndarray = np.empty(0, dtype=np.int64)
         self.weight = self.low = self.high = np.empty(0)
         # In units of 2**exponent; the mean is the sum of center and correction.
         self._center = self._correction = self._squares = np.empty(0)

@@ -42,6 +42,8 @@ class RowPanels:
     array([10., 16.])
     """
 
+    shape: tuple[int, int]
+
     def __init__(
         self,
         tile: Fill,
@@ -59,9 +61,9 @@ class RowPanels:
         self._n_kept = min(len(self._spans), room // max(each, 1))
         self._kept: dict[int, Any] = {}
         #: Bytes of the panels that are kept.
-        self.kept_bytes = self._n_kept * each
+        self.kept_bytes: int = self._n_kept * each
         #: Share of the panels that are kept.
-        self.kept_share = self._n_kept / max(len(self._spans), 1)
+        self.kept_share: float = self._n_kept / max(len(self._spans), 1)
 
     def both_sides(self, A: Any, function: Callable[[slice, Any], Any]) -> Any:
         """Return Kᵀ g(K A) for float64 columns A.

@@ -36,7 +36,7 @@ class PeakMemory:
     """
 
     def __init__(self) -> None:
-        self.growth = 0
+        self.growth: int = 0
         self._resident = os.path.exists(_STATM)
         self.counts = "resident memory" if self._resident else "traced allocations"
 

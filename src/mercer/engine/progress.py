@@ -38,7 +38,7 @@ class Progress:
         #: What else there is to tell, such as a residual; shown behind the label.
         self.detail = ""
         self.total = total
-        self.done = 0
+        self.done: int = 0
         self._lock = threading.Lock()
         self._told = -1
         self._silent = False
@@ -131,8 +131,8 @@ class Job:
 
     def __init__(self, label: str, stages: Sequence[str], *, verbose: int | bool = 0) -> None:
         self.label = label
-        self.stages = tuple(stages)
-        self.verbose = int(verbose)
+        self.stages: tuple[str, ...] = tuple(stages)
+        self.verbose: int = int(verbose)
         self._bar: Bar | None = None
         self._callback: ProgressCallback | None = None
         self._outer: Progress | Stage | None = None
@@ -193,8 +193,8 @@ class Stage:
         outer: Progress | Stage | None,
     ) -> None:
         self.label = label
-        self.result = ""
-        self.detail = ""
+        self.result: str = ""
+        self.detail: str = ""
         self._bar = bar
         self._callback = callback
         self._outer = outer

@@ -56,9 +56,11 @@ class RowSample:
     True
     """
 
+    limit: int
+
     def __init__(self, limit: int, stream: Stream | None = None, entries: int = ENTRIES) -> None:
         self.limit, self._entries = limit, entries
-        self.keys = np.empty(0)
+        self.keys: np.ndarray = np.empty(0)
         self.columns: list[Any] = []
         self._generator = (stream or Stream(0).child("row summary")).generator()
 

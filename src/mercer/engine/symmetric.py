@@ -57,6 +57,8 @@ class SymmetricTiles:
     (array([3., 4.]), 1.0)
     """
 
+    n_rows: int
+
     def __init__(
         self,
         tile: Fill,
@@ -78,20 +80,21 @@ class SymmetricTiles:
         self._square: Any = None
         self._as_square = not is_numpy(self._beside) and item * n_rows**2 <= room
         if self._as_square:
-            self.kept_bytes, self.kept_share, self.n_products = item * n_rows**2, 1.0, 0
-            return
-        for task in self._tasks:
-            size = item * self._size(task)
-            if used + size > room:
-                break
-            used += size
-            self._planned.add(task)
+            used, share = item * n_rows**2, 1.0
+        else:
+            for task in self._tasks:
+                size = item * self._size(task)
+                if used + size > room:
+                    break
+                used += size
+                self._planned.add(task)
+            share = len(self._planned) / len(self._tasks)
         #: Bytes of the tiles that are kept.
-        self.kept_bytes = used
+        self.kept_bytes: int = used
         #: Share of the tiles that are kept.
-        self.kept_share = len(self._planned) / len(self._tasks)
+        self.kept_share: float = share
         #: Products so far.
-        self.n_products = 0
+        self.n_products: int = 0
 
     def _size(self, task: tuple[int, int]) -> int:
         rows, columns = self._spans[task[0]], self._spans[task[1]]

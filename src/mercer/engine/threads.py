@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -12,10 +13,21 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+from .._limits import processor_quota
 from .._settings import settings
 from .progress import Progress
 
 Task = TypeVar("Task")
+
+#: Operations of one call of BLAS or LAPACK below which one thread does it: a tenth of a second. A
+#: second thread saves less than half of that, and costs as much again: threads of BLAS wait for
+#: each other, and for the next call, by spinning. On a busy machine two are up to seven times
+#: slower than one (measured: decompositions of 1,000 rows, products of 300 by 300).
+SMALL_WORK = 4e9
+#: The same for one of many calls that follow each other, where threads find the next one soon.
+SMALL_CALL = 2e8
+#: The same for a loop of OpenMP, whose threads stay: some milliseconds.
+SMALL_LOOP = 1e8
 
 
 def run_tasks(
@@ -99,8 +111,9 @@ class _Queue:
 
 _lock = threading.Lock()
 _held: list[int] = []
-_original: Any = None
-_before: int | None = None
+#: The libraries that are held, with the threads that each had before.
+_before: list[tuple[Any, int]] = []
+_in_force: int | None = None
 
 
 @contextmanager
@@ -109,32 +122,35 @@ def limited_blas(threads: int) -> Iterator[None]:
 
     The limit is a setting of the whole process: were each caller to save and restore it, two
     that overlap would restore each other's limit and leave it there for good. The lowest limit
-    of all that are held counts, and none is raised above what BLAS had before.
+    of all that are held counts, and none is raised above what a library had before. A holder
+    inside another with the same limit costs next to nothing.
     """
-    global _original, _before
-    controller = _controller("torch" in sys.modules)
     with _lock:
         if not _held:
-            _original = controller.limit(limits=None, user_api="blas")
-            found = controller.select(user_api="blas").lib_controllers
-            _before = min((library.num_threads for library in found), default=None)
+            _before[:] = [
+                (library, library.num_threads)
+                for library in _libraries("torch" in sys.modules)
+                if library.num_threads is not None
+            ]
         _held.append(threads)
-        _set_lowest(controller)
+        _set_lowest()
     try:
         yield
     finally:
         with _lock:
             _held.remove(threads)
-            if _held:
-                _set_lowest(controller)
-            else:
-                _original.restore_original_limits()
-                _original = None
+            _set_lowest()
 
 
-def _set_lowest(controller: ThreadpoolController) -> None:
-    lowest = min(_held) if _before is None else min(*_held, _before)
-    controller.limit(limits=lowest, user_api="blas")
+def _set_lowest() -> None:
+    """Put the lowest limit in force, or what was there before the first holder came."""
+    global _in_force
+    lowest = min(_held, default=None)
+    if lowest == _in_force:
+        return
+    for library, threads in _before:
+        library.set_num_threads(threads if lowest is None else min(lowest, threads))
+    _in_force = lowest
 
 
 def single_threaded_blas() -> AbstractContextManager[None]:
@@ -143,19 +159,62 @@ def single_threaded_blas() -> AbstractContextManager[None]:
 
 
 @contextmanager
-def allowed_threads() -> Iterator[None]:
-    """Hold BLAS to the threads that the settings allow, if they name a number."""
-    if settings().n_jobs is None:
+def allowed_threads(operations: float = math.inf, total: float = 0.0) -> Iterator[None]:
+    """Hold BLAS to the threads that the settings allow, and to one for small work.
+
+    Parameters
+    ----------
+    operations : float, optional
+        Of the largest call of BLAS or LAPACK there will be.
+    total : float, optional
+        Of all calls, where they are many.
+    """
+    if operations < SMALL_WORK and (operations < SMALL_CALL or total < SMALL_WORK):
+        threads = 1
+    elif settings().n_jobs is not None or processor_quota() is not None:
+        # By itself BLAS starts a thread for each core of the host, whatever its container may use.
+        threads = settings().workers()
+    else:
         yield
         return
-    with limited_blas(settings().workers()):
+    with limited_blas(threads):
         yield
+
+
+@contextmanager
+def openmp_threads(operations: float) -> Iterator[None]:
+    """Hold the loops of OpenMP that this thread starts to one thread for small work.
+
+    scikit-learn's k-means is made of such loops. The limit is one of the calling thread alone.
+
+    Parameters
+    ----------
+    operations : float
+        Of one loop.
+    """
+    threads = 1 if operations < SMALL_LOOP else settings().workers()
+    before = [(library, library.num_threads) for library in _openmp_libraries()]
+    for library, number in before:
+        library.set_num_threads(min(threads, number))
+    try:
+        yield
+    finally:
+        for library, number in before:
+            library.set_num_threads(number)
 
 
 @cache
-def _controller(with_torch: bool) -> ThreadpoolController:
-    """Return the handle on the BLAS libraries, looked up once (it scans what is loaded)."""
+def _openmp_libraries() -> list[Any]:
+    """Return the handles on the OpenMP libraries, looked up once."""
+    import sklearn.cluster  # noqa: F401
+
+    return list(ThreadpoolController().select(user_api="openmp").lib_controllers)
+
+
+@cache
+def _libraries(with_torch: bool) -> list[Any]:
+    """Return the handles on the BLAS libraries, looked up once (it scans what is loaded)."""
     import numpy  # noqa: F401
     import scipy.linalg  # noqa: F401
 
-    return ThreadpoolController()
+    return list(ThreadpoolController().select(user_api="blas").lib_controllers)

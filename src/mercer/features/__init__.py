@@ -2,6 +2,7 @@
 
 from .arccosine import ArcCosineFeatures
 from .base import FeatureMap
+from .choosing import MapChoice, choose_map
 from .cntk import CNTKSketch
 from .fourier import RandomFourier
 from .ntk import GradientFeatures, NNGPFeatures, NTKFeatures, TensorNTKFeatures
@@ -18,6 +19,7 @@ __all__ = [
     "FeatureMap",
     "GegenbauerFeatures",
     "GradientFeatures",
+    "MapChoice",
     "NNGPFeatures",
     "NTKFeatures",
     "NystromFeatures",
@@ -29,4 +31,5 @@ __all__ = [
     "TensorNTKFeatures",
     "TernaryFeatures",
     "WaveFeatures",
+    "choose_map",
 ]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._array import to_numpy
+from .._html import facts
 from ..kernels import Kernel
 from .kernel_of import features_of, kernel_of
 from .some_rows import SomeRows, relative_norm, some_rows
@@ -47,6 +48,19 @@ class ApproximationError:
     n_total: int | None = None
     low: float | None = None
     high: float | None = None
+
+    def _repr_html_(self) -> str:
+        rows = f"{self.n_rows:,}, each with each"
+        relative = f"{self.relative:.3g}"
+        if self.low is not None and self.n_total is not None:
+            relative += f" (95 % interval {self.low:.3g} to {self.high:.3g})"
+            rows = f"{self.n_rows:,} of {self.n_total:,}, each with each"
+        pairs = [
+            ("relative error", f"{relative}, of the kernel matrix in the Frobenius norm"),
+            ("largest difference", f"{self.largest:.3g}, of an entry"),
+            ("rows", rows),
+        ]
+        return facts(type(self).__name__, pairs)
 
     def __str__(self) -> str:
         largest = f"largest difference {self.largest:.3g}"

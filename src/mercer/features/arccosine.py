@@ -19,6 +19,7 @@ from ..ops.products import dense
 from ..sketches import SAMPLINGS, HadamardProjection, Projection, isotropic_projection
 from .base import FeatureMap
 from .growth import COMPONENTS, TOLERANCE
+from .rules import Situation, chosen_method
 from .traits import MapTraits
 
 
@@ -28,9 +29,9 @@ class ArcCosineFeatures(FeatureMap):
 
     The plain map is :math:`\sqrt{2/m}\,\sigma(X W)` with :math:`\sigma` the step or the ReLU
     function and normal directions W [1]_. The deflated map, the default wherever the exact
-    columns it needs fit, writes ReLU(a) = (a + |a|)/2, or Step(a) = (1 + sign a)/2, emits
-    the parts whose kernels are known as d + 1 deterministic columns, and samples only the
-    rest: at d = 64 and 512 features its mean squared error is more than fifteen
+    columns it needs fit, writes ``(a + |a|) / 2`` for ReLU, or ``(1 + sign a) / 2`` for the
+    step, emits the parts whose kernels are known as d + 1 deterministic columns, and samples
+    only the rest: at d = 64 and 512 features its mean squared error is more than fifteen
     times smaller.
 
     Parameters
@@ -59,8 +60,8 @@ class ArcCosineFeatures(FeatureMap):
     ----------
     kernel_ : ArcCosine
         The exact kernel that the map approximates.
-    method_ : str
-        Which method ``"auto"`` chose.
+    method_, method_reason_ : str
+        Which method ``"auto"`` chose, and why.
     projection_ : Projection
         The directions, as a linear operator.
     seed_ : int
@@ -84,6 +85,10 @@ class ArcCosineFeatures(FeatureMap):
     >>> bool(np.linalg.norm(Z @ Z.T - K) < 0.05 * np.linalg.norm(K))
     True
     """
+
+    method_: str
+    projection_: Projection
+    _mean: float
 
     _parameter_constraints: dict[str, Any] = {
         "order": [Options(Integral, {0, 1})],
@@ -116,11 +121,9 @@ class ArcCosineFeatures(FeatureMap):
 
     def _draw(self, stream: Stream, n_features_in: int) -> dict[str, Any]:
         exact = n_features_in + 1
-        method = self.method
-        if method == "auto":
-            # Measured for d = 8, 20, 64: from 1.2 times its exact columns on, the deflated map
-            # has the smaller error at equal dimension, by a factor of 1.7 to 7.
-            method = "deflated" if self.n_components >= 1.25 * exact else "antithetic"
+        method, reason = chosen_method(
+            "ArcCosineFeatures", self.method, Situation(n_features_in, self.n_components)
+        )
         if method == "deflated":
             size = self.n_components - exact
             if size < 1:
@@ -134,6 +137,7 @@ class ArcCosineFeatures(FeatureMap):
         projection, norm_dimension = self._directions(stream, n_features_in, size)
         return {
             "method_": method,
+            "method_reason_": reason,
             "projection_": projection,
             "_mean": arccosine.mean_projection(norm_dimension),
             "traits_": MapTraits(scratch=projection.scratch),

@@ -20,6 +20,7 @@ from .._sklearn import (
     fit_context,
     unchanged_on_error,
 )
+from .._words import one_line
 from ..engine.cluster import Partitions, answered, on_cluster
 from ..engine.rows import map_rows, visit_rows
 from ..kernels import Kernel
@@ -71,6 +72,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     array([[1., 0.],
            [0., 1.]])
     """
+
+    random_state: Any
 
     _parameter_constraints: dict[str, Any] = {}
 
@@ -331,6 +334,15 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 self.random_state, getattr(self, "seed_", None)
             )
         return state
+
+    def _chosen(self) -> list[tuple[str, str]]:
+        if self._seen is None:
+            return []
+        size = f"{self.n_features_out_:,} of {self.n_features_in_:,} columns"
+        names = ("method_", "projection_name_")
+        by = [str(getattr(self, name)) for name in names if hasattr(self, name)]
+        found = [("kernel", one_line(self.kernel_)), ("features", ", ".join([size, *by]))]
+        return [*found, ("seed", str(self.seed_))] if self.traits_.random else found
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

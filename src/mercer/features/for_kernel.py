@@ -64,7 +64,8 @@ def _(kernel: NTK) -> Maker:
 
 @maker_for.register
 def _(kernel: CNTK) -> Maker:
-    network = {name: getattr(kernel, name) for name in ("pooling", "train_readout", "image_shape")}
+    names = "pooling", "train_readout", "image_shape", "mirrored"
+    network = {name: getattr(kernel, name) for name in names}
     return partial(CNTKSketch, kernel.depth, kernel.filter_size, **network)
 
 

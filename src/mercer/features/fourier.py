@@ -11,6 +11,7 @@ from .._registry import storable
 from .._sklearn import RANDOM_STATE
 from ..kernels import Kernel
 from ..ops.fourier import cosine_sine
+from ..sketches import Projection
 from .base import FeatureMap
 from .frequencies import draw_frequencies, projection_names, spectral_kernel
 from .growth import COMPONENTS, TOLERANCE
@@ -59,7 +60,7 @@ class RandomFourier(FeatureMap):
         The exact kernel that the map approximates, its lengthscale a number.
     projection_ : Projection
         The frequencies, as a linear operator.
-    frequencies_ : array of shape (n_features_in_, ceil(n_components / 2))
+    frequencies_ : array of shape (n_features, ceil(n_components / 2))
         The frequencies, as a matrix.
     projection_name_ : str
         Which projection ``"auto"`` chose.
@@ -84,6 +85,10 @@ class RandomFourier(FeatureMap):
     >>> bool(abs(Z @ Z.T - features.kernel_(X)).max() < 0.1)
     True
     """
+
+    projection_: Projection
+    projection_name_: str
+    _offset: float
 
     _parameter_constraints: dict[str, Any] = {
         "kernel": [Kernel, None],
@@ -113,7 +118,7 @@ class RandomFourier(FeatureMap):
 
     @property
     def frequencies_(self) -> np.ndarray:
-        """The frequencies as a matrix of shape (n_features_in_, ceil(n_components / 2))."""
+        """The frequencies as a matrix of shape (n_features, ceil(n_components / 2))."""
         return self.projection_.matrix
 
     def _kernel(self) -> Kernel:

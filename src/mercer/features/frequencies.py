@@ -21,6 +21,7 @@ from ..sketches import (
     spherical_directions,
     spherical_structured_directions,
 )
+from .rules import Situation, choose
 
 #: Projections that are stored as matrices: their directions.
 DENSE: dict[str, Callable[[Stream, int, int], np.ndarray]] = {
@@ -90,7 +91,9 @@ def draw_frequencies(
     """
     if not hasattr(kernel, "spectral_radii"):
         return "gaussian", _independent(kernel, projection, stream, n_features, size)
-    name = "orthogonal" if projection == "auto" else projection
+    name = projection
+    if projection == "auto":
+        name = choose("RandomFourier", Situation(n_features, 2 * size)).choice
     directions = stream.child("directions")
     if name in DENSE:
         unit = DENSE[name](directions, n_features, size)

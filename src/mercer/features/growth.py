@@ -96,7 +96,7 @@ class Parts:
     """
 
     def __init__(self, maps: Any) -> None:
-        self.maps = tuple(maps)
+        self.maps: tuple[Any, ...] = tuple(maps)
 
     @property
     def size(self) -> int:

@@ -16,6 +16,7 @@ from ..kernels import Exponential, Kernel, Polynomial, PowerSeries
 from ..sketches import PolyTree, ProductSketch, SeriesSketch, TensorSketch
 from .base import FeatureMap
 from .growth import COMPONENTS, TOLERANCE
+from .rules import Situation, chosen_method
 from .traits import MapTraits
 
 
@@ -38,7 +39,7 @@ class PolynomialSketch(FeatureMap):
         The number of features; odd numbers are fine. ``"auto"``: as many as
         ``tolerance`` asks for.
     method : {"auto", "tensor", "tree", "product"}, default="auto"
-        ``"tensor"``: one convolution of CountSketches, best up to degree 3; ``"tree"``:
+        ``"tensor"``: one convolution of CountSketches, best up to degree 5; ``"tree"``:
         convolutions of two factors in a balanced tree [2]_, best for higher degrees;
         ``"product"``: products of random projections, for comparison.
     tolerance : float, default=0.05
@@ -51,8 +52,8 @@ class PolynomialSketch(FeatureMap):
     ----------
     kernel_ : Polynomial
         The exact kernel that the map approximates.
-    method_ : str
-        Which method ``"auto"`` chose.
+    method_, method_reason_ : str
+        Which method ``"auto"`` chose, and why.
     seed_ : int
         The seed of everything that was drawn.
 
@@ -73,6 +74,9 @@ class PolynomialSketch(FeatureMap):
     >>> bool(np.linalg.norm(Z @ Z.T - K) < 0.15 * np.linalg.norm(K))
     True
     """
+
+    method_: str
+    sketch_: Any
 
     _parameter_constraints: dict[str, Any] = {
         "degree": [Interval(Integral, 1, None, closed="left")],
@@ -107,9 +111,9 @@ class PolynomialSketch(FeatureMap):
         return Polynomial(degree=self.degree, gamma=self.gamma, coef0=self.coef0)
 
     def _draw(self, stream: Stream, n_features_in: int) -> dict[str, Any]:
-        method = self.method
-        if method == "auto" or self.degree == 1:
-            method = "tensor" if self.degree <= 3 else "tree"
+        asked = self.method if self.degree > 1 else "tensor"
+        situation = Situation(n_features_in, self.n_components, self.degree)
+        method, reason = chosen_method("PolynomialSketch", asked, situation)
         width = n_features_in + (self.coef0 > 0)
         shape = (width, self.n_components, self.degree)
         sketch: TensorSketch | PolyTree | ProductSketch
@@ -120,7 +124,8 @@ class PolynomialSketch(FeatureMap):
         else:
             sketch = ProductSketch(stream, *shape)
         traits = MapTraits(scratch=4 * self.n_components + n_features_in + 1)
-        return {"method_": method, "sketch_": sketch, "traits_": traits}
+        facts = {"method_": method, "method_reason_": reason}
+        return {**facts, "sketch_": sketch, "traits_": traits}
 
     def _map(self, X: Any, xp: Any, out: Any = None) -> Any:
         rows = with_constant(X, self.gamma**0.5, self.coef0**0.5, xp)
@@ -202,6 +207,9 @@ class DotProductSketch(FeatureMap):
     >>> bool(np.linalg.norm(Z @ Z.T - K) < 0.1 * np.linalg.norm(K))
     True
     """
+
+    mean_kernel_: PowerSeries
+    sketch_: SeriesSketch
 
     _parameter_constraints: dict[str, Any] = {
         "kernel": [Kernel, None],

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -70,13 +70,17 @@ class ProductFeatures(LearnsFromRows, FeatureMap):
     True
     """
 
+    maps_: list[FeatureMap]
+    mean_kernel_: Kernel
+    sketch_: TensorSketch | None
+
     _parameter_constraints: dict[str, Any] = {
         "maps": [list, tuple],
         "columns": [list, tuple],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "random_state": RANDOM_STATE,
     }
-    learned = ("maps_",)
+    learned: ClassVar[tuple[str, ...]] = ("maps_",)
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ from .._registry import registered
 from .errors import ModelFileError
 
 #: The classes of scikit-learn, by the modules that they are imported from.
-SCIKIT_LEARN = {
+SCIKIT_LEARN: dict[str, tuple[str, ...]] = {
     "sklearn.pipeline": ("Pipeline", "FeatureUnion"),
     "sklearn.compose": ("ColumnTransformer", "make_column_selector"),
     "sklearn.preprocessing": (

@@ -82,6 +82,8 @@ class Packer:
         What the coefficients of ridge solutions are rounded to.
     """
 
+    compact: bool
+
     def __init__(self, compact: bool, coefficients: str | None = None) -> None:
         if coefficients not in (None, *ROUNDED):
             raise ValueError(
@@ -123,8 +125,8 @@ class Packer:
             return items
         return {"set" if isinstance(value, set) else "tuple": items}
 
-    @pack.register
-    def _dict(self, value: dict, where: str = "model") -> Any:
+    @pack.register(dict)
+    def _dict(self, value: dict[Any, Any], where: str = "model") -> Any:
         pairs = [[self.pack(k, where), self.pack(v, f"{where}[{k!r}]")] for k, v in value.items()]
         return {"counter" if isinstance(value, Counter) else "dict": pairs}
 
@@ -273,16 +275,16 @@ class Unpacker:
     def _float(self, node: Any) -> float:
         return float(node["float"])
 
-    def _tuple(self, node: Any) -> tuple:
+    def _tuple(self, node: Any) -> tuple[Any, ...]:
         return tuple(self.unpack(item) for item in node["tuple"])
 
-    def _set(self, node: Any) -> set:
+    def _set(self, node: Any) -> set[Any]:
         return {self.unpack(item) for item in node["set"]}
 
-    def _dict(self, node: Any) -> dict:
+    def _dict(self, node: Any) -> dict[Any, Any]:
         return {self.unpack(key): self.unpack(value) for key, value in node["dict"]}
 
-    def _counter(self, node: Any) -> Counter:
+    def _counter(self, node: Any) -> Counter[Any]:
         return Counter({self.unpack(key): self.unpack(value) for key, value in node["counter"]})
 
     def _slice(self, node: Any) -> slice:

@@ -50,7 +50,7 @@ class TableFiles:
         self.name = str(path)
         self._options = options
         self._files = _found(path)
-        self.kind = _kind(path, self._files)
+        self.kind: str = _kind(path, self._files)
         is_text = self.kind in TEXT
         if not is_text:
             options.refuse_for(f"{path} holds {self.kind.capitalize()}")

@@ -106,6 +106,8 @@ class TableStream:
     (array([2., 3.], dtype=float32), array([3, 4]))
     """
 
+    columns: list[Any]
+
     def __init__(
         self,
         table: Any,
@@ -124,10 +126,10 @@ class TableStream:
             raise ValueError(f"dtype must be 'float32' or 'float64', but got {dtype!r}.")
         if isinstance(block_rows, bool) or not isinstance(block_rows, int) or block_rows < 1:
             raise ValueError(f"block_rows must be a positive integer, but got {block_rows!r}.")
-        self.path = Path(table) if isinstance(table, (str, PathLike)) else None
+        self.path: Path | None = Path(table) if isinstance(table, (str, PathLike)) else None
         self.block_rows = block_rows
         self.dtype = dtype
-        self.target = [target] if isinstance(target, str) else list(target or ())
+        self.target: list[str] = [target] if isinstance(target, str) else list(target or ())
         options = CsvOptions(sep, decimal, encoding, na_values)
         if self.path is not None:
             self._source: TableFiles | Query = TableFiles(self.path, options, strings, self.target)

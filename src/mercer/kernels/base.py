@@ -228,7 +228,7 @@ class Kernel(BaseEstimator):
         return "euclidean"
 
     def norm_power(self) -> int | None:
-        """Return p for a zonal kernel (|x| |y|)^p κ(cos), and ``None`` for all others."""
+        """Return p for a zonal kernel ``(|x| |y|)^p κ(cos)``, and ``None`` for all others."""
         return None
 
     def prepared(self, X: Any, Y: Any = None) -> tuple[Any, Any, Kernel]:

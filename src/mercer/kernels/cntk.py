@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
-from .._array import empty_like_library, is_numpy, joined_rows
+from .._array import dtype_name, empty_like_library, is_numpy, joined_rows
 from .._registry import storable
 from .._settings import settings
 from .._sklearn import Interval, StrOptions
 from ..engine.blocks import cut
 from ..engine.tiles import Effort
-from ..ops.cntk import Network, cntk_diagonal, fill_cntk, patches_of
+from ..ops.cntk import Network, cntk_diagonal, cntk_of_pairs, fill_cntk, patches_of
 from ..ops.images import (
     SIGNALS,
     as_images,
@@ -23,6 +24,7 @@ from ..ops.images import (
     checked_filter_size,
     checked_image_shape,
     image_shape_of,
+    mirror_images,
 )
 from .base import Kernel
 
@@ -67,6 +69,9 @@ class CNTK(Kernel):
     image_shape : tuple of int, default=None
         The (height, width, channels) of images, or (length, channels) of signals, that rows
         hold. ``None`` reads it off batches of 4 or 3 dimensions.
+    mirrored : bool, default=False
+        Whether an image and its mirror image, left and right exchanged, are the same thing: the
+        kernel is the mean of that with the other image and that with its mirror image.
 
     References
     ----------
@@ -96,6 +101,7 @@ class CNTK(Kernel):
         "pooling": [StrOptions({"gap"}), None],
         "train_readout": ["boolean"],
         "image_shape": [tuple, list, None],
+        "mirrored": ["boolean"],
     }
 
     def __init__(
@@ -105,12 +111,14 @@ class CNTK(Kernel):
         pooling: str | None = "gap",
         train_readout: bool = True,
         image_shape: Sequence[int] | None = None,
+        mirrored: bool = False,
     ) -> None:
         self.depth = depth
         self.filter_size = filter_size
         self.pooling = pooling
         self.train_readout = train_readout
         self.image_shape = image_shape
+        self.mirrored = mirrored
 
     def as_rows(self, X: Any, name: str = "X") -> tuple[Any, Kernel]:
         """Return images as rows of pixels, and this kernel with their shape."""
@@ -133,6 +141,7 @@ class CNTK(Kernel):
         entries = positions**2 if self.pooling else positions
         # Channels and norms of both images, and of the second one as it is rolled.
         planes = 3 * (shape[-1] + 2 * self.depth)
+        entries *= 2 if self.mirrored else 1
         return Effort(entries * (shape[-1] + ENTRY * self.depth), planes * positions)
 
     def _tile(self, X: Any, Y: Any, xp: Any, out: Any = None) -> Any:
@@ -142,16 +151,27 @@ class CNTK(Kernel):
         right = left if X is Y else patches_of(as_images(Y, self.image_shape, "Y"), network, xp)
         shape = X.shape[0], Y.shape[0]
         tile = empty_like_library(left.pixels, shape, "float64") if out is None else out
-        fill_cntk(left, right, network, self._pairs_at_once(images), xp, tile)
+        pairs = self._pairs_at_once(images)
+        fill_cntk(left, right, network, pairs, xp, tile)
+        if self.mirrored:
+            other = empty_like_library(left.pixels, shape, dtype_name(tile))
+            right = patches_of(mirror_images(as_images(Y, self.image_shape, "Y")), network, xp)
+            fill_cntk(left, right, network, pairs, xp, other)
+            tile[...] = 0.5 * tile + 0.5 * other
         return tile
 
     def _diag(self, X: Any, xp: Any) -> Any:
         network, images = self._network(), as_images(X, self.image_shape)
         step = max(1, self._pairs_at_once(images))
-        parts = [
-            cntk_diagonal(images[start:stop, ...], network, xp)
-            for start, stop in cut(X.shape[0], step)
-        ]
+        parts = []
+        for start, stop in cut(X.shape[0], step):
+            some = images[start:stop, ...]
+            part = cntk_diagonal(some, network, xp)
+            if self.mirrored:
+                left, right = (patches_of(x, network, xp) for x in (some, mirror_images(some)))
+                places = np.arange(stop - start)
+                part = 0.5 * (part + cntk_of_pairs(left, right, places, places, network, xp))
+            parts.append(part)
         return joined_rows(parts)
 
     def _pairs_at_once(self, images: Any) -> int:

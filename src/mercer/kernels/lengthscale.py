@@ -11,6 +11,7 @@ from .._array import as_floating, is_numpy, is_sparse, namespace
 from .._registry import storable
 from ..engine.moments import ColumnMoments
 from ..engine.sample import RowSample
+from ..engine.threads import allowed_threads
 from ..ops.distances import manhattan_distances, squared_distances
 from ..ops.norms import row_norms
 
@@ -27,9 +28,9 @@ class RowSummary:
     """
 
     def __init__(self) -> None:
-        self.n_rows = 0
-        self.n_features = 0
-        self.norm_range = (np.inf, 0.0)
+        self.n_rows: int = 0
+        self.n_features: int = 0
+        self.norm_range: tuple[float, float] = (np.inf, 0.0)
         self._entries = ColumnMoments()
         self._sample = RowSample(SAMPLE_ROWS)
 
@@ -143,7 +144,8 @@ def median_distance(sample: Any, distance: str) -> float:
     # Squares of extreme entries vanish or overflow: such rows are brought to a middle size.
     unit, xp = _extreme_unit(sample), namespace(sample)
     sample = sample / unit
-    with np.errstate(over="ignore", invalid="ignore"):
+    operations = 2 * sample.shape[0] ** 2 * sample.shape[1]
+    with np.errstate(over="ignore", invalid="ignore"), allowed_threads(operations):
         if distance == "manhattan":
             values = manhattan_distances(sample, sample, xp)
         else:

@@ -41,6 +41,8 @@ class Pairs:
         The kernel matrix, if it is at hand.
     """
 
+    xp: Any
+
     def __init__(
         self, kernel: Kernel, X: Any, Y: Any, n_targets: int, held: int = 0, values: Any = None
     ) -> None:

@@ -14,6 +14,7 @@ from ..engine.blocks import Plan, cut, take
 from ..engine.threads import run_tasks
 from ..ops.columns import columns_of
 from ..ops.products import dense
+from .base import Kernel
 from .parts import Part
 from .slopes import is_radial
 
@@ -34,6 +35,10 @@ class PartPairs(ABC):
     values : array of shape (n, m) or None
         The values of the part for all pairs, if they are at hand.
     """
+
+    kernel: Kernel
+    plan: Plan
+    xp: Any
 
     def __init__(self, part: Part, X: Any, Y: Any, plan: Plan, values: Any = None) -> None:
         self.kernel, self.plan, self.xp = part.kernel, plan, namespace(X)

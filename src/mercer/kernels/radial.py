@@ -53,8 +53,8 @@ class AngularSeries:
     order = 1
 
     def __init__(self, coefficients: np.ndarray, power: int) -> None:
-        self.degree = len(coefficients) - 1
-        self.pairs = [(l, 0) for l in range(self.degree + 1)]
+        self.degree: int = len(coefficients) - 1
+        self.pairs: list[tuple[int, int]] = [(l, 0) for l in range(self.degree + 1)]
         self._roots = frozen(np.sqrt(coefficients))
         self._power = power
 
@@ -91,12 +91,14 @@ class PowerSeriesRadial:
     def __init__(
         self, log_taylor: np.ndarray, n_features: int, lengthscale: float, damped: bool
     ) -> None:
-        self.degree = len(log_taylor) - 1
+        self.degree: int = len(log_taylor) - 1
         degrees = range(self.degree + 1)
         every = [(l, i) for l in degrees for i in range((self.degree - l) // 2 + 1)]
         kept = [p for p in every if n_features > 1 or p[0] < 2]
-        self.pairs = [(l, i) for l, i in kept if np.isfinite(log_taylor[l + 2 * i])]
-        self.order = 1 + max((i for _, i in self.pairs), default=0)
+        self.pairs: list[tuple[int, int]] = [
+            (l, i) for l, i in kept if np.isfinite(log_taylor[l + 2 * i])
+        ]
+        self.order: int = 1 + max((i for _, i in self.pairs), default=0)
         powers = np.asarray([l + 2 * i for l, i in self.pairs], dtype=np.int64)
         shares = [log_share(l, np.asarray(l + 2 * i), n_features) for l, i in self.pairs]
         logs = (log_taylor[powers] + np.asarray(shares)) / 2
@@ -130,9 +132,14 @@ class PowerSeriesRadial:
 class GivenRadial:
     """The radial functions of a :class:`GeneralizedZonal` kernel."""
 
+    degree: int
+    order: int
+
     def __init__(self, kernel: GeneralizedZonal) -> None:
         self.degree, self.order = kernel.degree, kernel.order
-        self.pairs = [(l, i) for l in range(self.degree + 1) for i in range(self.order)]
+        self.pairs: list[tuple[int, int]] = [
+            (l, i) for l in range(self.degree + 1) for i in range(self.order)
+        ]
         self._kernel = kernel
 
     def table(self, norms: Any, xp: Any) -> Any:

@@ -15,17 +15,21 @@ from ..ops.distances import squared_distances
 from .base import Kernel, in_precision_of
 
 #: A lengthscale is a positive number, or the name of a rule that takes it from data.
-LENGTHSCALE = [Interval(Real, 0, None, closed="neither"), StrOptions({"median", "scale"})]
+LENGTHSCALE: list[Any] = [
+    Interval(Real, 0, None, closed="neither"),
+    StrOptions({"median", "scale"}),
+]
 #: Lengthscales from here to its inverse may be squared, and so may distances that are small or
 #: large beside them.
 SMALLEST = 1e-100
 
 
 class Isotropic(Kernel):
-    """A kernel φ(|x - y|² / ℓ²) with φ(0) = 1, and the law of its frequencies.
+    r"""A kernel of the distance alone, 1 at distance 0, and the law of its frequencies.
 
-    By Bochner's theorem the kernel is the characteristic function of a random frequency,
-    uniform in direction; a subclass gives the quantiles of its length.
+    It is :math:`\varphi(\|x - y\|^2 / \ell^2)` with :math:`\varphi(0) = 1`. By Bochner's theorem
+    the kernel is the characteristic function of a random frequency, uniform in direction; a
+    subclass gives the quantiles of its length.
 
     Examples
     --------

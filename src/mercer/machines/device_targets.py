@@ -17,7 +17,7 @@ from .._array import (
     namespace,
     to_numpy,
 )
-from .._sklearn import check_labels, check_same_length, check_targets
+from .._checked_targets import check_labels, check_same_length, check_targets
 
 
 def checked_numbers(y: Any, n_rows: int, beside: Any = None) -> Any:

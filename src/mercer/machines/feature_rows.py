@@ -34,6 +34,10 @@ class FeatureRows:
         Columns of the features.
     """
 
+    fitted: Any
+    width: int
+    is_packed: bool
+
     def __init__(self, fitted: Any, width: int) -> None:
         self.fitted, self.width, self.is_packed = fitted, width, False
 

@@ -91,6 +91,10 @@ class GreedyDesign(BaseEstimator):
     array([2])
     """
 
+    indices_: np.ndarray
+    gains_: np.ndarray
+    criterion_: np.ndarray
+
     _parameter_constraints: dict[str, list[Any]] = {
         "features": [HasMethods(["fit", "transform"]), None],
         "n_points": [Interval(Integral, 1, None, closed="left")],

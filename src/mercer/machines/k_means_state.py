@@ -14,6 +14,7 @@ from .._array import as_floating, is_sparse
 from .._registry import storable
 from ..engine.sample import RowSample
 from ..engine.streams import learning_rows, rows_at, rows_between
+from ..engine.threads import openmp_threads
 from .feature_rows import FeatureRows
 from .kernel_objective import ClusterTotals, KernelObjective, kernel_objective
 from .row_streams import feature_blocks
@@ -39,18 +40,22 @@ class KMeansState:
         Seed of the starts.
     """
 
+    rows: FeatureRows
+    n_clusters: int
+    seed: int
+
     def __init__(self, rows: FeatureRows, n_clusters: int, seed: int) -> None:
         self.rows, self.n_clusters, self.seed = rows, n_clusters, seed
-        self.centers = np.empty((0, rows.width))
+        self.centers: np.ndarray = np.empty((0, rows.width))
         #: The weight of the rows that each center is the mean of.
-        self.counts = np.zeros(n_clusters)
-        self.method = "mini-batches"
-        self.n_iter = 1
+        self.counts: np.ndarray = np.zeros(n_clusters)
+        self.method: str = "mini-batches"
+        self.n_iter: int = 1
         #: Of all rows, where there was a pass over them with the final centers.
         self.labels: np.ndarray | None = None
         self.inertia: float | None = None
         self.totals: ClusterTotals | None = None
-        self.n_rows = 0
+        self.n_rows: int = 0
         self.sample: RowSample | None = self.new_sample()
         self.is_compact = False
         self._objective: KernelObjective | None = None
@@ -83,7 +88,8 @@ class KMeansState:
     def cluster(self, Z: np.ndarray, weights: np.ndarray | None, found: KMeans) -> None:
         """Run k-means on the features of all rows, which may be changed if they are ours."""
         found.set_params(copy_x=not self.rows.overwritable)
-        found.fit(Z, sample_weight=weights)
+        with openmp_threads(2 * Z.size * self.n_clusters):
+            found.fit(Z, sample_weight=weights)
         self.centers, self.n_iter, self.method = found.cluster_centers_, found.n_iter_, "k-means"
         labels, squares = self.closest(Z)
         self.settle(labels, squares, weights)
@@ -111,7 +117,8 @@ class KMeansState:
         The first block is clustered by itself, and so gives the first centers.
         """
         if self.is_empty:
-            found = start.fit(Z, sample_weight=weights)
+            with openmp_threads(2 * Z.size * self.n_clusters):
+                found = start.fit(Z, sample_weight=weights)
             self.centers = found.cluster_centers_.astype(float)
         elif self.method == "k-means":
             self.centers = self.centers.astype(float)
@@ -145,9 +152,10 @@ class KMeansState:
     def closest(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the closest center for features of rows, and the squared distances."""
         centers = self.centers.astype(Z.dtype)
-        labels, distances = pairwise_distances_argmin_min(
-            Z, centers, metric="euclidean", metric_kwargs={"squared": True}
-        )
+        with openmp_threads(2 * Z.size * self.n_clusters):
+            labels, distances = pairwise_distances_argmin_min(
+                Z, centers, metric="euclidean", metric_kwargs={"squared": True}
+            )
         return labels.astype(np.int32), distances.astype(float)
 
     def objective(self) -> KernelObjective | None:

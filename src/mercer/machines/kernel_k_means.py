@@ -8,7 +8,6 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.metrics.pairwise import euclidean_distances
 
@@ -16,6 +15,7 @@ from .._random import Stream, seed_of
 from .._registry import storable
 from .._sklearn import (
     RANDOM_STATE,
+    ClusterMixin,
     HasMethods,
     Interval,
     StrOptions,

@@ -8,9 +8,9 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
 from .._array import floating_name, is_sparse, to_numpy
+from .._estimators import available_if
 from .._random import seed_of
 from .._registry import storable
 from .._sklearn import (

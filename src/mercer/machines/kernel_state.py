@@ -25,24 +25,24 @@ from .._devices import placed
 from .._registry import storable
 from .._settings import settings
 from .._sklearn import check_rows
+from .._words import one_line
 from ..engine.blocks import cut
 from ..engine.progress import Progress
 from ..engine.streams import as_weights, from_stream, learning_rows, rows_between
+from ..engine.threads import allowed_threads
 from ..kernels import Kernel
 from ..solvers import DualPosterior, Problem, Solution, solve_kernel
 from ..solvers.iterative import MOST_ITERATIONS, solve_kernel_rows
 from ..solvers.low_rank_posterior import LowRankPosterior
 from ..solvers.row_systems import IterativeOptions
 from .calibration import HeldOut
+from .described import Described, described
 from .estimator import Values
 from .logistic import LogisticSolution, logistic_directly, logistic_iteratively
 from .report import CRITERIA, Expectation
 from .targets import LabelTargets, Targets
+from .units import in_units, unit_of
 
-#: Targets beyond this, or below its inverse, are solved in units of their own.
-LARGE = 1e15
-#: What a solution holds of squared errors.
-SQUARES = ("scores", "residual", "expected", "noise")
 #: Rows that are predicted at once, where memory allows: on a CPU, and on an accelerator.
 FEW_ROWS, MANY_ROWS = 256, 8192
 #: A relative residual that is hardly a solution, and how far from a tolerance one may end.
@@ -67,6 +67,10 @@ class KernelState:
         Weights of the rows, class weights included, and sample weights alone.
     """
 
+    targets: Targets
+    kernel: Kernel
+    rows: Any
+
     def __init__(
         self,
         targets: Targets,
@@ -77,33 +81,34 @@ class KernelState:
     ) -> None:
         self.targets, self.kernel, self.rows = targets, kernel, rows
         self.weights, self.counts = weights, counts
-        self.intercept = True
-        self.n_rows = int(rows.shape[0])
+        self.intercept: bool = True
+        self.n_rows: int = int(rows.shape[0])
         #: What an iterative solver did, in words.
-        self.how = ""
+        self.how: str = ""
         self.solution: Solution
         self._Y: np.ndarray | None = None
         self._scale: float | None = None
         self._posteriors: dict[tuple[float, Any], DualPosterior] = {}
         self._low_rank: LowRankPosterior | None = None
         #: The relative residual that an iterative solver has left.
-        self.residual = 0.0
+        self.residual: float = 0.0
         self._held: HeldOut | None = None
         #: The loss whose function was taken, and the curvatures of a logistic one.
-        self.loss = "squared"
+        self.loss: str = "squared"
         self._curvature: np.ndarray | None = None
 
     def learn(self, Y: np.ndarray, problem: Problem, loss: str = "squared") -> None:
         """Solve for expanded targets; ``"auto"`` keeps the loss that is better on held-out rows."""
         self._Y, self.intercept = Y, problem.intercept
-        K = self.kernel(self.rows)
-        self.solution = solve_kernel(K, Y, problem, self.weights)
-        if loss != "squared":
-            given = loss == "logistic" and problem.alpha is not None
-            found = logistic_directly(K, self.solution, self.held_out(), problem, given)
-            self._compare(found, loss)
-            if found is not None and found.stopped == "interrupted":
-                self._warn_of_interruption()
+        with allowed_threads(4 / 3 * self.n_rows**3):
+            K = self.kernel(self.rows)
+            self.solution = solve_kernel(K, Y, problem, self.weights)
+            if loss != "squared":
+                given = loss == "logistic" and problem.alpha is not None
+                found = logistic_directly(K, self.solution, self.held_out(), problem, given)
+                self._compare(found, loss)
+                if found is not None and found.stopped == "interrupted":
+                    self._warn_of_interruption()
 
     def learn_after_all(self, Y: np.ndarray, problem: Problem, loss: str = "squared") -> None:
         """Solve by a decomposition what conjugate gradients have not solved."""
@@ -130,14 +135,15 @@ class KernelState:
 
             options = replace(options, note=note, keep_system=loss != "squared")
             unit = unit_of(Y)
-            fit = solve_kernel_rows(
-                self.kernel,
-                self.rows,
-                beside(self.rows, Y / unit),
-                problem,
-                self.weights,
-                options,
-            )
+            with allowed_threads(self.n_rows**3):
+                fit = solve_kernel_rows(
+                    self.kernel,
+                    self.rows,
+                    beside(self.rows, Y / unit),
+                    problem,
+                    self.weights,
+                    options,
+                )
             self.intercept, at = problem.intercept, fit.places
             self.solution, self._low_rank, self.how = fit.solution, fit.posterior, fit.described()
             # Where nothing is to be learnt, as of constant targets, a share of nothing is left.
@@ -218,7 +224,11 @@ class KernelState:
         parts = []
         for span in cut(X.shape[0], learning_rows(len(self.rows) + 1, 8, worthwhile)):
             rows = dense_rows(rows_between(X, *span))
-            found = self._block_values(rows, with_variance)
+            known, n_targets = self.solution.coef.shape
+            # The largest product is that with a factor of the matrix, or with the coefficients.
+            each = known * (known if with_variance else 2 * n_targets)
+            with allowed_threads(rows.shape[0] * each, total=X.shape[0] * each):
+                found = self._block_values(rows, with_variance)
             parts.append([moved(one, None if is_numpy(X) else X) for one in found])
         values = joined_rows([part[0] for part in parts])
         return values, joined_rows([part[1] for part in parts]) if with_variance else None
@@ -302,38 +312,14 @@ class KernelState:
         return state
 
 
-def unit_of(Y: np.ndarray) -> float:
-    """Return a power of two that brings extreme targets into the range of float32; mostly 1.
-
-    Examples
-    --------
-    >>> unit_of(np.asarray([3.0])), unit_of(np.asarray([4e60])) == 2.0**201
-    (1.0, True)
-    """
-    largest = float(np.abs(Y).max(initial=0.0))
-    if largest == 0 or 1 / LARGE < largest < LARGE:
-        return 1.0
-    return float(2.0 ** np.round(np.log2(largest)))
-
-
-def in_units(solution: Solution, unit: float) -> Solution:
-    """Return the solution for targets that are ``unit`` times as large.
-
-    Parameters
-    ----------
-    solution : Solution
-        Of the targets over the unit.
-    unit : float
-        A power of two.
-    """
-    with np.errstate(over="ignore"):
-        square = np.float64(unit) ** 2
-        return replace(
-            solution,
-            coef=solution.coef * unit,
-            intercept=solution.intercept * unit,
-            **{name: getattr(solution, name) * square for name in SQUARES},
-        )
+@described.register
+def _described(state: KernelState) -> Described:
+    """Return the rows, the kernel, and what an iterative solver did."""
+    kernel = f"{one_line(state.kernel)}, with {len(state.rows):,} centres"
+    lines = [("data", f"{state.n_rows:,} rows"), ("kernel", kernel)]
+    left_out = state._Y is not None and state.solution.left_out is not None
+    lines += [("solver", state.how)] if state.how else []
+    return Described(lines, knows_score=state._held is not None or left_out)
 
 
 def dense_rows(X: Any) -> Any:

@@ -11,6 +11,7 @@ import scipy.linalg
 from .._array import to_numpy
 from .._registry import storable
 from ..engine.streams import learning_rows
+from ..engine.threads import allowed_threads
 from ..solvers import RidgeStatistics
 from .feature_rows import FeatureRows
 
@@ -56,9 +57,13 @@ class PCAState:
         Seed of the features where they are the default.
     """
 
+    rows: FeatureRows
+    n_columns: int
+    seed: int
+
     def __init__(self, rows: FeatureRows, n_columns: int, seed: int) -> None:
         self.rows, self.n_columns, self.seed = rows, n_columns, seed
-        self.n_rows = 0
+        self.n_rows: int = 0
         self.sums: RidgeStatistics | None = RidgeStatistics(rows.width, max(1, n_columns))
         self._asked: tuple[int, float] | None = None
         self._components: Components | None = None
@@ -71,7 +76,9 @@ class PCAState:
     def add(self, Z: np.ndarray, X: Any) -> None:
         """Add features of a block, and its rows where scores are mapped back to them."""
         targets = to_numpy(X).astype(float) if self.n_columns else np.zeros((len(Z), 1))
-        self.known_sums("partial_fit").add(Z, targets, None, self.rows.overwritable)
+        square = self.rows.width**2
+        with allowed_threads(len(Z) * square, total=(self.n_rows + len(Z)) * square):
+            self.known_sums("partial_fit").add(Z, targets, None, self.rows.overwritable)
         self.n_rows += len(Z)
         self._components = None
 
@@ -98,7 +105,8 @@ class PCAState:
         """Return the leading components, computed once."""
         if self._components is None or self._asked != (n_components, alpha):
             sums = self.known_sums("Another number of components")
-            self._components = solved(sums, n_components, alpha, self.n_columns > 0)
+            with allowed_threads(4 / 3 * self.rows.width**3):
+                self._components = solved(sums, n_components, alpha, self.n_columns > 0)
             self._asked = (n_components, alpha)
         return self._components
 

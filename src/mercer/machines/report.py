@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from abc import abstractmethod
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from .._html import facts
 from .._registry import storable
 
 #: Why a choice is what it is, where a user made it.
@@ -76,6 +76,9 @@ class Report:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}\n{self}"
+
+    def _repr_html_(self) -> str:
+        return facts(type(self).__name__, self.lines())
 
 
 @storable
@@ -211,14 +214,3 @@ def three_digits(value: float) -> str:
     '0.000'
     """
     return f"{round(value, 3) + 0.0:.3f}"
-
-
-def shortened(text: str) -> str:
-    """Return a string whose long numbers are cut to four digits.
-
-    Examples
-    --------
-    >>> shortened("Gaussian(lengthscale=1.0085943729614786)")
-    'Gaussian(lengthscale=1.009)'
-    """
-    return re.sub(r"\d+\.\d{4,}(e[+-]?\d+)?", lambda found: f"{float(found[0]):.4g}", text)

@@ -21,6 +21,7 @@ from .._array import (
 )
 from .._devices import algebra_of, placed
 from .._registry import storable
+from .._words import one_line
 from ..engine.sample import RowSample
 from ..engine.threads import allowed_threads
 from ..features.growth import GrowthPath
@@ -39,6 +40,7 @@ from ..solvers import (
 from ..solvers.posterior import Form
 from ..solvers.ridge import Blocks, solve_ridge
 from .calibration import SAMPLE_ROWS, HeldOut, without_own_row
+from .described import Described, described
 from .device_rows import beside_features
 from .estimator import Values
 from .feature_rows import FeatureRows
@@ -67,6 +69,10 @@ class RidgeState:
         Folds to keep apart; 0 keeps none.
     """
 
+    targets: Targets
+    rows: FeatureRows
+    problem: Problem
+
     #: Whether coefficients are beyond float32, once it is known.
     _large: bool | None = None
     #: What draws the folds of rows that stand below others.
@@ -76,8 +82,10 @@ class RidgeState:
         self.targets, self.rows, self.problem = targets, rows, problem
         self.gathered: Gathered | None = None
         self.n_folds = n_folds
-        self.sample = RowSample(SAMPLE_ROWS) if isinstance(targets, LabelTargets) else None
-        self.n_rows = 0
+        self.sample: RowSample | None = (
+            RowSample(SAMPLE_ROWS) if isinstance(targets, LabelTargets) else None
+        )
+        self.n_rows: int = 0
         self.is_compact = False
         #: How the features grew, if they did.
         self.growth: GrowthPath | None = None
@@ -107,7 +115,9 @@ class RidgeState:
         Z = placed(self.rows.gathered(X, n_before))
         Y, weights = beside_features(Z, Y), beside_features(Z, weights)
         self.observe(Z, Y, weights, counts)
-        self._accumulator(Z).add(Z, Y, weights, self.rows.overwritable)
+        square = self.rows.width**2
+        with allowed_threads(Z.shape[0] * square, total=self.n_rows * square):
+            self._accumulator(Z).add(Z, Y, weights, self.rows.overwritable)
 
     def features_again(
         self, X: Any, Y: Any, weights: Any, counts: Any, n_before: int = 0
@@ -233,7 +243,8 @@ class RidgeState:
             values = as_floating(values + moved(solution.intercept, Z), dtype_name(Z))
         else:
             own = solution.coef.astype(float if self._is_large() else Z.dtype)
-            values = Z @ own + solution.intercept
+            with allowed_threads(2 * Z.shape[0] * own.size):
+                values = Z @ own + solution.intercept
         if not with_variance:
             return values, None
         xp = namespace(Z)
@@ -254,10 +265,12 @@ class RidgeState:
         self.refuse_compact("The standard deviation of predictions")
         assert self.gathered is not None
         key = alpha, device_of(Z)
-        if key not in self._posteriors:
-            gathered = gathered_beside(self.gathered, Z)
-            self._posteriors[key] = posterior_of(gathered, alpha, self.problem.intercept)
-        return self._posteriors[key].quadratic(Z)
+        # Blocks of rows are asked for one after the other.
+        with allowed_threads(max(Z.shape) * self.rows.width**2, total=np.inf):
+            if key not in self._posteriors:
+                gathered = gathered_beside(self.gathered, Z)
+                self._posteriors[key] = posterior_of(gathered, alpha, self.problem.intercept)
+            return self._posteriors[key].quadratic(Z)
 
     def held_out(self) -> HeldOut:
         """Return exact leave-one-out predictions of a sample of the training rows."""
@@ -291,6 +304,21 @@ class RidgeState:
             state["_solution"] = replace(self.solve(), left_out=None)
             state.update(gathered=None, sample=None, _kept=None, is_compact=True)
         return state
+
+
+@described.register
+def _described(state: RidgeState) -> Described | None:
+    """Return the rows and the features; nothing before the solution is asked for."""
+    if state._solution is None:
+        return None
+    fitted = state.rows.fitted
+    made = "the columns as they are" if fitted is None else one_line(fitted)
+    lines = [
+        ("data", f"{state.n_rows:,} rows"),
+        ("features", f"{state.rows.width:,} columns: {made}"),
+    ]
+    # The accuracy of labels takes a factorisation.
+    return Described(lines, knows_score=state.sample is None and not state.is_compact)
 
 
 def _ones(Y: Any) -> Any:

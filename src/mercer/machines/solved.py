@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..solvers import Solution
+from .described import described
 from .estimator import Machine
-from .report import Expectation
+from .report import AS_ASKED, CRITERIA, Expectation, three_digits
 
 
 class SolvedMachine(Machine):
@@ -55,6 +56,21 @@ class SolvedMachine(Machine):
             The score, the squared error over the variance, and how they were measured.
         """
         return self._fitted().expectation()
+
+    def _chosen(self) -> list[tuple[str, str]]:
+        known = described(self._state)
+        if known is None:
+            return []
+        solution = self.solution_
+        how = CRITERIA.get(solution.criterion, AS_ASKED)
+        if len(solution.alphas) > 1:
+            how = f"{how} over {len(solution.alphas)} candidates"
+        found = [*known.lines, ("ridge", f"alpha = {np.mean(solution.alpha):.3g}: {how}")]
+        if known.knows_score:
+            expected = self.expectation()
+            score = f"{expected.score_name} {three_digits(expected.score)} expected on new rows"
+            found.append(("score", f"{score} ({expected.reason})"))
+        return found
 
 
 class SolvedRegression(SolvedMachine):

@@ -92,8 +92,8 @@ class NumberTargets:
     score_name = "R2"
 
     def __init__(self) -> None:
-        self.n_columns = 0
-        self.single = True
+        self.n_columns: int = 0
+        self.single: bool = True
 
     def check(self, y: Any, n_rows: int, beside: Any = None) -> Any:
         """Return targets as floats of one or two dimensions."""
@@ -176,6 +176,8 @@ class LabelTargets:
     ['a', 'b']
     """
 
+    way_out: str
+
     score_name = "accuracy"
 
     def __init__(
@@ -188,7 +190,7 @@ class LabelTargets:
             raise ValueError(
                 f"class_weight must be a dict, 'balanced' or None, got {class_weight!r}."
             )
-        self.given = classes is not None
+        self.given: bool = classes is not None
         self.classes = np.unique(np.asarray(classes)) if self.given else np.empty(0)
         self.class_weight, self.way_out = class_weight, way_out
         self._counts: Counter[Any] = Counter()

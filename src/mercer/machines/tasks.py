@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import log_softmax
-from sklearn.base import ClassifierMixin, RegressorMixin
 
 from .._array import is_foreign, joined_rows, moved, namespace, ones_for_rows
+from .._sklearn import ClassifierMixin, RegressorMixin
 from .._words import listed
 from ..engine.cluster import Partitions, answered, on_cluster
 from ..engine.streams import Block, as_weights, is_stream, refuse_beside_stream, stream_names
@@ -119,7 +119,9 @@ def _rows(item: Any) -> Any:
 class Regression(RegressorMixin, Predicting):
     """A machine that predicts numbers."""
 
-    score = Predicting.score
+    if not TYPE_CHECKING:
+        # scikit-learn's mixin, which comes first, has a score of its own.
+        score = Predicting.score
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Return predictions and, if asked for, their standard deviations.
@@ -154,7 +156,9 @@ class Regression(RegressorMixin, Predicting):
 class Classification(ClassifierMixin, Predicting):
     """A machine that predicts labels: it knows a number for every class, and how sure these are."""
 
-    score = Predicting.score
+    if not TYPE_CHECKING:
+        # scikit-learn's mixin, which comes first, has a score of its own.
+        score = Predicting.score
 
     @property
     def classes_(self) -> np.ndarray:

@@ -20,6 +20,8 @@ from .row_streams import row_blocks
 class UnsupervisedMachine(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """An estimator on features of rows whose fitted state is one object, ``None`` before."""
 
+    n_features_in_: int
+
     _state: Any = None
 
     features: Any

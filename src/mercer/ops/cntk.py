@@ -245,7 +245,7 @@ def _fused(
         norms = xp.stack(side.norms)
         norms = xp.where(norms > smallest, norms, xp.zeros_like(norms))
         parts = xp.permute_dims(side.pixels, (0, 3, 1, 2)), norms, _inverse(norms, side.taps, xp)
-        return tuple(as_floating(part, name) for part in parts)  # type: ignore[return-value]
+        return tuple(as_floating(part, name) for part in parts)
 
     left = prepared(x)
     right = left if y is x else prepared(y)

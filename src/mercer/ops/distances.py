@@ -7,13 +7,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from .._array import is_numpy, is_sparse
+from .._array import has_values, is_numpy, is_sparse
 from .norms import unit_rows
 from .products import dense, inner_products
 
 #: Pairs closer than this, relative to their norms, are measured from their difference: in
 #: |x|² + |y|² - 2<x, y> the digits that matter have cancelled there.
 NEAR = 1e-4
+#: The same where pairs cannot be measured again: what is closer is taken as equal, as rounding may
+#: have made it so.
+RESOLVED = 1e-14
 #: Numbers that are held at a time while pairs are measured again.
 CHUNK = 2**17
 
@@ -31,7 +34,8 @@ def squared_distances(X: Any, Y: Any, xp: Any) -> Any:
         left = X - centre
         right = left if X is Y else Y - centre
     squares_x, squares_y = _squares(left, xp), _squares(right, xp)
-    if not bool(xp.isfinite(xp.max(squares_x) + xp.max(squares_y))):
+    known = has_values(X)
+    if known and not bool(xp.isfinite(xp.max(squares_x) + xp.max(squares_y))):
         raise ValueError("Squared distances of rows this long overflow float64; scale X down.")
     products = inner_products(left, right)
     if is_numpy(X) and not is_sparse(X) and not is_sparse(Y):
@@ -41,6 +45,8 @@ def squared_distances(X: Any, Y: Any, xp: Any) -> Any:
         return products
     total = squares_x[:, None] + squares_y[None, :]
     distances = total - 2 * products
+    if not known:
+        return xp.where(distances > RESOLVED * total, distances, xp.zeros_like(distances))
     return _recompute(distances, distances < NEAR * total, X, Y, xp, 1.0)
 
 
@@ -91,6 +97,8 @@ def _squares(X: Any, xp: Any) -> Any:
 
 def _recompute(distances: Any, close: Any, X: Any, Y: Any, xp: Any, sign: float) -> Any:
     """Return ``distances`` with the close pairs measured as |x - sign y|², none negative."""
+    if not has_values(close):
+        return xp.where(distances > 0, distances, xp.zeros_like(distances))
     rows, columns = xp.nonzero(close)
     if rows.shape[0] == 0:
         return xp.where(distances > 0, distances, xp.zeros_like(distances))

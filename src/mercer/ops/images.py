@@ -60,7 +60,7 @@ def image_shape_of(X: Any, image_shape: Any = None, name: str = "X") -> tuple[in
     >>> image_shape_of(np.zeros((5, 64)), image_shape=(8, 8, 1))
     (8, 8, 1)
     """
-    given = tuple(int(side) for side in X.shape)
+    given = tuple(X.shape)
     wanted = None if image_shape is None else checked_image_shape(image_shape)
     if len(given) in (SIGNALS, IMAGES):
         if wanted is not None and given[1:] != wanted:
@@ -130,6 +130,18 @@ def as_rows(images: Any) -> Any:
     if images.ndim == 2:
         return images
     return namespace(images).reshape(images, (images.shape[0], math.prod(images.shape[1:])))
+
+
+def mirror_images(images: Any) -> Any:
+    """Return images with left and right exchanged, or signals with both ends exchanged.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mirror_images(np.asarray([[[1.0], [2.0]]])).ravel()
+    array([2., 1.])
+    """
+    return namespace(images).flip(images, axis=-2)
 
 
 def checked_filter_size(filter_size: Any) -> int:

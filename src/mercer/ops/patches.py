@@ -29,12 +29,71 @@ class Taps:
         Which channel of it.
     signs : array of shape (n_taps, size)
         Times what.
+    together : int
+        Channels come in runs of so many, each of which begins at a multiple of this number.
     """
 
     n_channels: int
     offsets: np.ndarray
     columns: np.ndarray
     signs: np.ndarray
+    together: int = 1
+
+
+@storable
+@dataclass(frozen=True)
+class Picks:
+    """A sample of patches: which number of the patch each column takes.
+
+    Attributes
+    ----------
+    places : int32 array of shape (3, size)
+        For every column: steps down and to the right, and the channel there.
+    scales : array of shape (size,)
+        Times what.
+    together : int
+        Channels come in runs of so many, each of which begins at a multiple of this number.
+    """
+
+    places: np.ndarray
+    scales: np.ndarray
+    together: int = 1
+
+    def runs(self, parts: int = 1) -> np.ndarray:
+        """Return runs of columns that take channels that follow each other, from one neighbour.
+
+        Parameters
+        ----------
+        parts : int, default=1
+            No run goes beyond the end of a part, of which all but the last are equally long.
+
+        Returns
+        -------
+        runs : int64 array of shape (n_runs, 5)
+            First column, column to stop at, steps down and to the right, first channel.
+        """
+        size = self.places.shape[1]
+        steps = np.diff(self.places, axis=1)
+        ends = np.flatnonzero((steps != np.asarray([[0], [0], [1]])).any(axis=0)) + 1
+        begins = -(-size // parts) * np.arange(parts)
+        starts = np.unique(np.concatenate([begins[begins < size], ends])).astype(np.int64)
+        stops = np.append(starts[1:], size)
+        return np.column_stack([starts, stops, self.places[:, starts].T]).astype(np.int64)
+
+
+#: Channels that a card reads at once, in bfloat16.
+TOGETHER = 8
+
+
+def run_length(*sizes: int) -> int:
+    """Return how many channels may be kept together: all sizes are multiples of this number.
+
+    Examples
+    --------
+    >>> run_length(64, 16), run_length(64, 27)
+    (8, 1)
+    """
+    return TOGETHER if all(size % TOGETHER == 0 for size in sizes) else 1
 
 
 def neighbours(filter_size: int, n_axes: int) -> list[tuple[int, int]]:
@@ -139,10 +198,48 @@ def tapped(images: Any, taps: Taps, xp: Any) -> Any:
     if has_fused_kernels(images):
         from ._cuda import patches as cuda
 
-        return cuda.tapped(images, offsets, columns, signs)
+        return cuda.tapped(images, offsets, columns, signs, taps.together)
     total = xp.zeros((n, height, width, size), dtype=images.dtype, device=images.device)
     for k, (down, right) in enumerate(taps.offsets.tolist()):
         to, come = _overlap(height, width, down, right)
         there = images[:, come[0], come[1], :]
         total[:, to[0], to[1], :] += xp.take(there, columns[k, :], axis=3) * signs[k, :]
     return xp.reshape(total, (n * height * width, size))
+
+
+def picked(images: Any, picks: Picks, xp: Any) -> Any:
+    """Return what a sample takes of the patch of every position, times its scales.
+
+    Parameters
+    ----------
+    images : array of shape (n, height, width, channels)
+        Images.
+    picks : Picks
+        The sample.
+
+    Returns
+    -------
+    columns : array of shape (n * height * width, size)
+
+    Examples
+    --------
+    >>> signal = np.asarray([1.0, 2.0, 4.0]).reshape(1, 1, 3, 1)
+    >>> places = np.asarray([[0, 0], [-1, 1], [0, 0]], dtype=np.int32)
+    >>> picked(signal, Picks(places, np.ones(2)), np)
+    array([[0., 2.],
+           [1., 4.],
+           [2., 0.]])
+    """
+    n, height, width, _ = images.shape
+    size = picks.places.shape[1]
+    shape = (n, height, width, size)
+    if is_numpy(images):
+        found = np.zeros(shape, dtype=images.dtype)
+    else:
+        found = xp.zeros(shape, dtype=images.dtype, device=images.device)
+    for start, stop, down, right, channel in picks.runs().tolist():
+        to, come = _overlap(height, width, down, right)
+        there = images[:, come[0], come[1], channel : channel + stop - start]
+        found[:, to[0], to[1], start:stop] = there
+    scales = xp.astype(like(images, picks.scales), images.dtype)
+    return xp.reshape(found, (n * height * width, size)) * scales

@@ -17,7 +17,11 @@ from .packed import BITS
 
 #: The phases, in degrees, at which values change, and by how much. With jumps at 60 degrees, or
 #: two of 50 and one of 90, there is no third harmonic.
-JUMPS = {2: ((90.0, 2),), 3: ((60.0, 1), (120.0, 1)), 4: ((50.0, 2), (90.0, 2), (130.0, 2))}
+JUMPS: dict[int, tuple[tuple[float, int], ...]] = {
+    2: ((90.0, 2),),
+    3: ((60.0, 1), (120.0, 1)),
+    4: ((50.0, 2), (90.0, 2), (130.0, 2)),
+}
 
 
 @storable

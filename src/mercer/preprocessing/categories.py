@@ -14,7 +14,7 @@ from .._frame import is_missing
 UNKNOWN = -2
 
 
-def shown_categories(counts: Counter, most: int) -> tuple[list[Any], bool]:
+def shown_categories(counts: Counter[Any], most: int) -> tuple[list[Any], bool]:
     """Return the categories that get a column of their own, and whether others share one.
 
     Parameters
@@ -68,7 +68,7 @@ def category_codes(
     return codes
 
 
-def report(strange: Counter, known: list[Any], unseen: str, label: str) -> None:
+def report(strange: Counter[Any], known: list[Any], unseen: str, label: str) -> None:
     """Warn of categories that were not there when the encoder was fitted, or refuse them."""
     first, n_others = next(iter(strange)), len(strange) - 1
     others = f" and {n_others} more" if n_others else ""

@@ -100,7 +100,9 @@ def date_parts(days: np.ndarray) -> np.ndarray:
     dates = counted.astype("datetime64[us]")
     months = dates.astype("datetime64[M]")
     start = months.astype("datetime64[us]")
-    fraction = (dates - start) / ((months + 1).astype("datetime64[us]") - start)
+    fraction = (dates - start) / (
+        (months + np.timedelta64(1, "M")).astype("datetime64[us]") - start
+    )
     angle = (months.astype(np.int64) % 12 + fraction) * (2 * np.pi / 12)
     # Day 0 was a Thursday.
     weekday = (dates.astype("datetime64[D]").astype(np.int64) + 3) % 7

@@ -118,6 +118,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
            [ 1.1,  0. ,  1. ,  0. ,  0. ]])
     """
 
+    n_features_in_: int
+    centered_: bool
+    kinds_: list[str]
+    categories_: dict[int, list[Any]]
+    whole_numbers_: dict[int, np.ndarray]
+    mean_: np.ndarray
+    scale_: np.ndarray
+
     _parameter_constraints: dict[str, list[Any]] = {
         "scaling": [StrOptions({"each", "common", "ranks"})],
         "limit": [Interval(Real, 0, None, closed="neither"), None],
@@ -210,6 +218,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if on_cluster(X):
             return answered(self, "transform", X)
         return self._encoding.encode(check_columns(X, owner=self), self.unseen)
+
+    def transform_checked(self, X: Any) -> Any:
+        """Return the rows of a table, as ``check_columns`` returns it, as numbers."""
+        return self._encoding.encode(X, self.unseen)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns of the result.
@@ -315,6 +327,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         kept = int(np.sum(self._numbers < len(self.kinds_))) + len(self.categories_) + n_whole
         dropped = len(self.kinds_) - kept
         return text + (f", {_counted(dropped, 'constant column')} dropped" if dropped else "")
+
+    def _chosen(self) -> list[tuple[str, str]]:
+        return [("columns", self.describe())] if hasattr(self, "kinds_") else []
 
     def _learn(self, X: Any, reset: bool) -> TableEncoder:
         """Add blocks of ``X`` to the summary; a block that is refused leaves it as it was."""

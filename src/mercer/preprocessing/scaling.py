@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._array import as_floating, floating_name, like, namespace
+from .._array import as_floating, floating_name, has_values, like, namespace
 from .._registry import storable
 from ..engine.moments import ColumnMoments
 from .quantiles import Quantiles, Ranks
@@ -59,7 +59,9 @@ class Scaling:
         if self.ranks:
             rows = self._with_ranks(rows, kept)
         missing = xp.isnan(kept)
-        return xp.where(missing, like(kept, self.fill), rows) if bool(xp.any(missing)) else rows
+        if has_values(kept) and not bool(xp.any(missing)):
+            return rows
+        return xp.where(missing, like(kept, self.fill), rows)
 
     def clipped(self, rows: Any) -> Any:
         """Return standardised columns, soft-clipped at their limits."""

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from .._array import has_values
+
 #: Entries beyond this many limits are clipped hard: there the formula gives the limit exactly, in
 #: float32 as in float64, and far beyond its square would overflow.
 SATURATED = 2.0**27
@@ -38,7 +40,9 @@ def soft_clipped(rows: Any, limits: Any, xp: Any) -> Any:
         return rows
     with np.errstate(over="ignore"):
         most = limits * SATURATED
-    if bool(xp.any(xp.max(rows, axis=0) > most)) or bool(xp.any(xp.min(rows, axis=0) < -most)):
+    far = not has_values(rows)
+    far = far or bool(xp.any(xp.max(rows, axis=0) > most))
+    if far or bool(xp.any(xp.min(rows, axis=0) < -most)):
         rows = xp.minimum(xp.maximum(rows, -most), most)
     share = rows / limits
     return rows / xp.sqrt(1 + share * share)

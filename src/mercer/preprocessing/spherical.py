@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._array import namespace
+from .._array import has_values, namespace
 from .._registry import storable
 from .._sklearn import (
     BaseEstimator,
@@ -53,6 +53,9 @@ class SphericalCoordinates(TransformerMixin, BaseEstimator):
            [0., 1., 0.]])
     """
 
+    n_features_in_: int
+    columns_: tuple[int, int]
+
     _parameter_constraints: dict[str, list[Any]] = {
         "columns": [list, tuple],
         "unit": [StrOptions(set(HALF_TURN))],
@@ -78,7 +81,7 @@ class SphericalCoordinates(TransformerMixin, BaseEstimator):
         """
         rows = check_rows(X, owner=self, reset=True)
         self.columns_ = self._found()
-        visit_rows(self._points, rows, label="checking angles")
+        visit_rows(self.points, rows, label="checking angles")
         return self
 
     def transform(self, X: Any) -> Any:
@@ -96,10 +99,10 @@ class SphericalCoordinates(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         rows = check_rows(X, owner=self)
 
-        def points(block: Any, out: Any = None) -> Any:
-            return self._points(block)
+        def each(block: Any, out: Any = None) -> Any:
+            return self.points(block)
 
-        return map_rows(points, rows, self.n_features_in_ + 1, label="SphericalCoordinates")
+        return map_rows(each, rows, self.n_features_in_ + 1, label="SphericalCoordinates")
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns: x, y, z and those of the other columns.
@@ -145,13 +148,24 @@ class SphericalCoordinates(TransformerMixin, BaseEstimator):
     def _others(self) -> list[int]:
         return [k for k in range(self.n_features_in_) if k not in self.columns_]
 
-    def _points(self, block: Any) -> Any:
+    def points(self, block: Any) -> Any:
+        """Return the points of one block of checked rows.
+
+        Parameters
+        ----------
+        block : array of shape (n_rows, n_features)
+            Of any library.
+
+        Returns
+        -------
+        points : array of shape (n_rows, n_features + 1)
+        """
         xp = namespace(block)
         block = dense(block)
         half = HALF_TURN[self.unit]
         latitude, longitude = (block[:, k] for k in self.columns_)
         beyond = xp.abs(latitude) > half / 2 * (1 + ROUNDING)
-        if xp.any(beyond):
+        if has_values(block) and xp.any(beyond):
             row = int(xp.argmax(xp.astype(beyond, block.dtype)))
             raise ValueError(
                 f"Latitude {float(latitude[row]):g} is beyond the poles at {half / 2:.6g} "

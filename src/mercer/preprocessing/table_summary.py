@@ -76,13 +76,13 @@ class TableSummary:
         known: Sequence[str | None] = (),
         with_quantiles: bool = True,
     ) -> None:
-        self.n_rows = 0
+        self.n_rows: int = 0
         self.kinds: list[str] = []
         self.labels: list[str] = []
-        self.moments = ColumnMoments()
+        self.moments: ColumnMoments = ColumnMoments()
         self.parts: dict[int, ColumnMoments] = {}
-        self.quantiles = ColumnQuantiles() if with_quantiles else None
-        self.categories: dict[int, Counter] = {}
+        self.quantiles: ColumnQuantiles | None = ColumnQuantiles() if with_quantiles else None
+        self.categories: dict[int, Counter[Any]] = {}
         self._date_parts = date_parts
         self._known = list(known)
 
@@ -216,7 +216,7 @@ class TableSummary:
             self.quantiles.add(X)
 
 
-def _counted(values: np.ndarray, label: str) -> Counter:
+def _counted(values: np.ndarray, label: str) -> Counter[Any]:
     """Return how often each category occurs."""
     try:
         counts = Counter(values.tolist())

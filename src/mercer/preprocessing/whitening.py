@@ -76,6 +76,8 @@ class ImageWhitening(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     (0.4, 0.0)
     """
 
+    n_features_in_: int
+
     _parameter_constraints: dict[str, list[Any]] = {
         "regularization": [Interval(Real, 0, None, closed="neither"), None],
         "normalize": ["boolean"],

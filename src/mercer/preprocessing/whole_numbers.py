@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._array import as_floating, like, namespace, to_numpy
+from .._array import as_floating, has_values, like, namespace, to_numpy
 from .categories import report
 from .columns import NUMBER
 from .table_summary import TableSummary
@@ -70,7 +70,7 @@ def value_columns(numbers: Any, values: np.ndarray, unseen: str, label: str) -> 
     # Whole numbers of float64 can be equal in float32.
     wide = as_floating(numbers, "float64")
     found = wide[:, None] == like(wide, values)[None, :]
-    if unseen != "ignore":
+    if unseen != "ignore" and has_values(numbers):
         strange = ~xp.any(found, axis=1) & ~xp.isnan(wide)
         if bool(xp.any(strange)):
             others = to_numpy(wide)[to_numpy(strange)].tolist()

@@ -5,6 +5,7 @@ from .directions import gibbs_directions, haar_directions, spherical_directions
 from .fastfood import FastfoodProjection
 from .hadamard import HadamardProjection
 from .isotropic import SAMPLINGS, isotropic_projection
+from .patch_sample import PatchSample
 from .patch_sketch import PatchSketch
 from .poly_sketch import PolyChain, PolyTree
 from .product_sketch import ProductSketch
@@ -23,6 +24,7 @@ __all__ = [
     "DenseProjection",
     "FastfoodProjection",
     "HadamardProjection",
+    "PatchSample",
     "PatchSketch",
     "PolyChain",
     "PolyTree",

@@ -46,6 +46,10 @@ class CountSketch:
     (2, 64)
     """
 
+    n_features: int
+    size: int
+    keeps_places: bool
+
     def __init__(
         self, stream: Stream, n_features: int, size: int, keeps_places: bool = False
     ) -> None:
@@ -57,8 +61,8 @@ class CountSketch:
         places = (
             np.arange(n_features) if keeps_places else generator.integers(size, size=n_features)
         )
-        self.places = frozen(places)
-        self.signs = frozen(generator.choice([-1.0, 1.0], n_features))
+        self.places: np.ndarray = frozen(places)
+        self.signs: np.ndarray = frozen(generator.choice([-1.0, 1.0], n_features))
 
     def sketch(self, X: Any, xp: Any) -> Any:
         """Return the sketch of a block of rows, dense or CSR."""

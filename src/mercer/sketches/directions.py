@@ -73,11 +73,11 @@ def orthonormal_rows(generator: np.random.Generator, rows: int, n_features: int)
 
 
 def gibbs_directions(stream: Stream, n_features: int, size: int, sweeps: int = 1) -> np.ndarray:
-    """Return the directions of Algorithm 2 of the NTK random features paper.
+    r"""Return the directions of Algorithm 2 of the NTK random features paper.
 
     Starting from normal vectors, each coordinate in turn is redrawn from its conditional
-    distribution under the density proportional to |v|² exp(-|v|²/2). Exact draws from that
-    density need no Gibbs sampling (its direction is uniform): this is here to compare with.
+    distribution under the density proportional to :math:`\|v\|^2 e^{-\|v\|^2/2}`. Exact draws from
+    that density need no Gibbs sampling (its direction is uniform): this is here to compare with.
 
     Examples
     --------

@@ -9,7 +9,7 @@ import numpy as np
 from .._array import frozen
 from .._random import Stream
 from .._registry import storable
-from ..ops.patches import Taps, neighbours, tapped
+from ..ops.patches import Taps, neighbours, run_length, tapped
 
 
 @storable
@@ -48,6 +48,9 @@ class PatchSketch:
     (40, 16)
     """
 
+    n_channels: int
+    size: int
+
     def __init__(
         self, stream: Stream, n_channels: int, size: int, filter_size: int, n_axes: int
     ) -> None:
@@ -58,22 +61,28 @@ class PatchSketch:
         generator = stream.generator()
         turns = -(-size // n_channels)
         places = np.arange(size)
+        together = run_length(n_channels, size)
         columns = np.empty((n_taps, size), dtype=np.int32)
+        # Neighbours begin at different channels, if there are enough: large ones shall not meet.
+        slots = n_channels // together
+        starts = together * np.stack(
+            [generator.choice(slots, len(steps), slots < len(steps)) for _ in range(turns)], axis=1
+        )
         for tap in range(n_taps):
-            if tap % folds == 0:
-                # Beyond as many columns as channels every turn begins somewhere else.
-                starts = generator.integers(n_channels, size=turns)
-            fold = tap % folds
-            shifted = starts[places // n_channels] + fold * size + places
+            # Beyond as many columns as channels every turn begins somewhere else.
+            step, fold = divmod(tap, folds)
+            shifted = starts[step, places // n_channels] + fold * size + places
             columns[tap] = shifted % n_channels
         signs = generator.choice([-1.0, 1.0], (n_taps, size))
         scale = (n_channels / (n_taps * size)) ** 0.5
         self.n_channels, self.size = n_channels, size
-        self._taps = Taps(
+        #: What each column takes.
+        self.taps = Taps(
             n_channels,
             frozen(np.repeat(np.asarray(steps, dtype=np.int32), folds, axis=0)),
             frozen(columns),
             frozen(signs * scale),
+            together,
         )
 
     def sketch(self, images: Any, xp: Any) -> Any:
@@ -88,4 +97,4 @@ class PatchSketch:
         -------
         sketches : array of shape (n * height * width, size)
         """
-        return tapped(images, self._taps, xp)
+        return tapped(images, self.taps, xp)

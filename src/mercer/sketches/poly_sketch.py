@@ -66,7 +66,12 @@ class PolyChain:
         yield from self._higher_powers(X, xp)
 
     def weighted_sums(
-        self, X: Any, weights: Sequence[Sequence[np.ndarray]], xp: Any, totals: Sequence[Any]
+        self,
+        X: Any,
+        weights: Sequence[Sequence[np.ndarray]],
+        xp: Any,
+        totals: Sequence[Any],
+        places: Sequence[Any],
     ) -> list[Any]:
         """Return sums of the powers from the second on, times weights of their columns.
 
@@ -78,11 +83,13 @@ class PolyChain:
             For each sum the weights of each power from the second on, as far as it goes.
         totals : sequence of arrays of shape (n, size) or None
             What each sum is added to; they may be overwritten.
+        places : sequence of arrays of shape (n, size) or None
+            Where fused kernels put a sum that is added to nothing.
         """
         sums = list(totals)
         longest = max(len(own) for own in weights)
         if isinstance(self._nodes[0], TensorSketch) and self._nodes[0].in_pairs(X):
-            return self._sums_in_pairs(X, weights, sums, self._nodes[:longest])
+            return self._sums_in_pairs(X, weights, sums, places, self._nodes[:longest])
         for place, power in zip(range(longest), self._higher_powers(X, xp), strict=False):
             for k in _users(weights, place):
                 term = power * like(X, weights[k][place])
@@ -100,20 +107,22 @@ class PolyChain:
         X: Any,
         weights: Sequence[Sequence[np.ndarray]],
         sums: list[Any],
+        places: Sequence[Any],
         nodes: Sequence[TensorSketch],
     ) -> list[Any]:
         """Return the sums, with the powers as pairs of rows."""
         from ..ops._cuda.convolution import add_pairs
 
         pairs = X
-        for place, node in enumerate(nodes):
+        for power, node in enumerate(nodes):
             pairs = node.sketch_pairs(pairs, X)
-            users = _users(weights, place)
-            follows = place + 1 < len(nodes)
+            users = _users(weights, power)
+            follows = power + 1 < len(nodes)
             for k in users:
                 # Who looks at a power last gives it the signs of the next sketch, by the way.
-                signs = nodes[place + 1].first_signs(X) if follows and k == users[-1] else None
-                sums[k] = add_pairs(pairs, like(X, weights[k][place]), sums[k], signs)
+                signs = nodes[power + 1].first_signs(X) if follows and k == users[-1] else None
+                weight = like(X, weights[k][power])
+                sums[k] = add_pairs(pairs, weight, sums[k], signs, places[k])
             if users and follows:
                 pairs = pairs._replace(signed=True)
         return sums

@@ -69,7 +69,8 @@ class DenseProjection(Projection):
 
     def __init__(self, matrix: np.ndarray) -> None:
         self._matrix = frozen(matrix)
-        self.n_features, self.size = self._matrix.shape
+        self.n_features: int = self._matrix.shape[0]
+        self.size: int = self._matrix.shape[1]
 
     def project(self, X: Any, xp: Any, out: Any = None) -> Any:
         """Return ``X @ W`` for a block, in ``out`` if given."""

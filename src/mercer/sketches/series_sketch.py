@@ -54,6 +54,8 @@ class SeriesSketch:
     (3, 64)
     """
 
+    size: int
+
     def __init__(
         self,
         stream: Stream,
@@ -65,7 +67,7 @@ class SeriesSketch:
     ) -> None:
         roots = np.sqrt(np.asarray(coefficients, dtype=float))
         degree = int(np.flatnonzero(roots)[-1]) if roots.any() else 0
-        self.size, self._roots = size, roots
+        self.n_features, self.size, self._roots = n_features, size, roots
         # Of very few columns none is spared for the constant; it joins the sum.
         self._constant = int(roots[0] > 0 and size > 3)
         linear = degree >= 1 and roots[1] > 0
@@ -74,7 +76,7 @@ class SeriesSketch:
         self._rest = size - self._constant - (n_features if self._exact else 0)
         #: Columns of the sum of all powers. Transforms want a length of small prime factors; a few
         #: columns stay empty for it.
-        self.length = self._rest
+        self.length: int = self._rest
         while degree >= 2 and largest_prime_factor(self.length) > LARGEST_FACTOR:
             self.length -= 1
         self._first = None
@@ -94,7 +96,7 @@ class SeriesSketch:
                 frozen(_signs(draw.child(j), self.length) * roots[j]) for j in range(2, degree + 1)
             ]
         #: Numbers that the sketch holds for each row while it works.
-        self.scratch = 6 * size
+        self.scratch: int = 6 * size
 
     def _own_chain(
         self, stream: Stream, n_features: int, degree: int, node: str, other: SeriesSketch | None
@@ -137,14 +139,23 @@ class SeriesSketch:
             parts.append(xp.zeros(shape, dtype=like_them.dtype, device=like_them.device))
         return parts
 
+    def powers_in(self, out: Any) -> Any:
+        """Return the columns of the sum of all powers in rows of the sketch, if there are any."""
+        start = self._constant + (self.n_features if self._exact else 0)
+        return None if out is None else out[:, start : start + self.length]
+
     def sketch_by_angle(self, X: Any, xp: Any, out: Any = None) -> Any:
         """Return the sketch of the norms times the series of the cosine, in ``out`` if given."""
         unit, norms = unit_rows(X, xp)
-        return join_times(terms_together([self], unit, xp)[0], norms, xp, out)
+        return join_times(terms_together([self], unit, xp, [out])[0], norms, xp, out)
 
 
-def terms_together(series: Sequence[SeriesSketch], X: Any, xp: Any) -> list[list[Any]]:
+def terms_together(
+    series: Sequence[SeriesSketch], X: Any, xp: Any, outs: Sequence[Any] | None = None
+) -> list[list[Any]]:
     """Return the groups of columns of several series; powers that they share are taken once.
+
+    Where ``outs`` has rows of the size of a series, fused kernels put the largest group there.
 
     Examples
     --------
@@ -155,11 +166,15 @@ def terms_together(series: Sequence[SeriesSketch], X: Any, xp: Any) -> list[list
     [[1, 3, 12], [1, 3, 12]]
     """
     totals = [one.low_terms(X, xp) for one in series]
+    outs = [None] * len(series) if outs is None else outs
+    places = [one.powers_in(out) for one, out in zip(series, outs, strict=True)]
     chains = {id(one.chain): one.chain for one in series if one.chain is not None}
     for key, chain in chains.items():
         own = [k for k, one in enumerate(series) if id(one.chain) == key]
         weights = [series[k].weights for k in own]
-        sums = chain.weighted_sums(X, weights, xp, [totals[k] for k in own])
+        sums = chain.weighted_sums(
+            X, weights, xp, [totals[k] for k in own], [places[k] for k in own]
+        )
         for k, total in zip(own, sums, strict=True):
             totals[k] = total
     return [one.all_terms(X, total, xp) for one, total in zip(series, totals, strict=True)]

@@ -27,10 +27,11 @@ class StructuredProjection(Projection):
     _scales: Any
 
     def __init__(self, n_features: int, size: int) -> None:
-        self.n_features, self.size = n_features, size
-        self.length = padded_length(n_features)
+        self.n_features: int = n_features
+        self.size: int = size
+        self.length: int = padded_length(n_features)
         # Padded rows, two temporaries of a transform, and the blocks until they are joined.
-        self.scratch = 3 * self.length + self.length * self.n_blocks
+        self.scratch: int = 3 * self.length + self.length * self.n_blocks
 
     @property
     def n_blocks(self) -> int:

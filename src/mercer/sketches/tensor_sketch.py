@@ -65,7 +65,7 @@ class TensorSketch:
         self, stream: Stream, widths: Sequence[int], size: int, keeps_places: bool = False
     ) -> None:
         self.size = size
-        self.factors = [
+        self.factors: list[CountSketch] = [
             CountSketch(stream.child(k), d, size, keeps_places and k == 0)
             for k, d in enumerate(widths)
         ]
@@ -103,14 +103,17 @@ class TensorSketch:
             RowPairs,
             convolved_pairs,
             gathered_pairs,
+            paired_rows,
             signed_pairs,
         )
 
         one, two = self.factors
-        if one.keeps_places and one.n_features == self.size and isinstance(first, RowPairs):
-            pairs = first if first.signed else signed_pairs(first, self.first_signs(second))
-        else:
+        if not (one.keeps_places and one.n_features == self.size):
             pairs = gathered_pairs(first, one.on_device(second), self.size)
+        elif not isinstance(first, RowPairs):
+            pairs = paired_rows(first, self.first_signs(second))
+        else:
+            pairs = first if first.signed else signed_pairs(first, self.first_signs(second))
         if two.n_features <= NARROW:
             return convolved_pairs(pairs, product(second, like(second, two.spectrum)))
         other = gathered_pairs(second, two.on_device(second), self.size)

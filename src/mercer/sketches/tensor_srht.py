@@ -43,6 +43,9 @@ class TensorSRHT:
     (1, 8)
     """
 
+    size: int
+    transform: str
+
     def __init__(
         self, stream: Stream, widths: tuple[int, int], size: int, transform: str = "hadamard"
     ) -> None:

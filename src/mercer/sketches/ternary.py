@@ -64,6 +64,10 @@ class TernaryProjection(Projection):
     (2, 8)
     """
 
+    sparsity: float
+    indices: np.ndarray
+    offsets: np.ndarray
+
     def __init__(self, stream: Stream, n_features: int, size: int, sparsity: float = 0.9) -> None:
         if not (isinstance(sparsity, Real) and 0 <= sparsity < 1):
             raise ValueError(f"sparsity must be at least 0 and below 1, got {sparsity!r}.")
@@ -80,7 +84,8 @@ class TernaryProjection(Projection):
         self._keep(_joined(parts, n_features), sparsity)
 
     def _keep(self, lists: SignedLists, sparsity: float) -> None:
-        self.n_features, self.size = lists.n_rows, lists.n_columns
+        self.n_features: int = lists.n_rows
+        self.size: int = lists.n_columns
         self.sparsity = float(sparsity)
         self.indices, self.offsets = frozen(lists.indices), frozen(lists.offsets)
 

@@ -4,14 +4,13 @@ from .device_statistics import DeviceMoments, DeviceStatistics, gathered_beside,
 from .dual import solve_kernel
 from .few_rows import FewRows
 from .folds import draws_below
+from .gathered import Accumulator, Gathered
 from .packed_statistics import PackedMoments, PackedStatistics
 from .posterior import DualPosterior, Posterior, posterior_of
 from .problem import Problem, Solution
 from .qr import ReducedRows, reduced_blocks, reduced_rows
 from .ridge import solve, solve_ridge
 from .statistics import (
-    Accumulator,
-    Gathered,
     Moments,
     RidgeStatistics,
     accumulator_for,

@@ -42,15 +42,22 @@ class DeviceMoments(Moments):
         Names library and device.
     """
 
+    n_rows: int
+    n_positive: int
+    z_reference: Any
+    z_sum: Any
+    y_reference: Any
+    y_sum: Any
+
     def __init__(self, n_features: int, n_targets: int, like: Any) -> None:
         self.n_rows = self.n_positive = 0
-        self.weight = 0.0
-        self.rounding = float(np.finfo(float).eps)
+        self.weight: float = 0.0
+        self.rounding: float = float(np.finfo(float).eps)
         self.z_reference, self.z_sum = (zeros_beside(like, (n_features,)) for _ in range(2))
         self.y_reference, self.y_sum = (zeros_beside(like, (n_targets,)) for _ in range(2))
-        self.y_squares = zeros_beside(like, (n_targets,))
-        self.gram = zeros_beside(like, (n_features, n_features))
-        self.cross = zeros_beside(like, (n_features, n_targets))
+        self.y_squares: Any = zeros_beside(like, (n_targets,))
+        self.gram: Any = zeros_beside(like, (n_features, n_features))
+        self.cross: Any = zeros_beside(like, (n_features, n_targets))
         # What a block of float32 subtracts, if float32 holds the reference.
         self._single: Any = None
 
@@ -178,7 +185,9 @@ class DeviceStatistics(RidgeStatistics):
 
     def __init__(self, n_features: int, n_targets: int, n_folds: int, like: Any) -> None:
         super().__init__(n_features, n_targets, n_folds)
-        self.folds = [DeviceMoments(n_features, n_targets, like) for _ in self.folds]
+        self.folds: list[DeviceMoments] = [
+            DeviceMoments(n_features, n_targets, like) for _ in self.folds
+        ]
 
     def __deepcopy__(self, memo: Any) -> DeviceStatistics:
         found = object.__new__(DeviceStatistics)

@@ -21,6 +21,7 @@ import scipy.linalg
 
 from .._array import beside, is_numpy, namespace, to_numpy
 from .._devices import algebra_of
+from ..engine.threads import allowed_threads
 from .problem import KNOWN, TRUSTED, Problem, Solution, choose, generalised_error
 from .shifted import cholesky, inverse_diagonal
 
@@ -200,10 +201,11 @@ def solve_kernel(
     system = _System(K, Y, weights, problem.intercept)
     n_features = K.shape[0] + 1 if n_features is None else n_features
     asked = np.size(problem.alpha) if problem.alpha is not None else MANY_CANDIDATES
-    if asked >= MANY_CANDIDATES:
-        solution = _from_spectrum(system, problem, n_features)
-    else:
-        solution = _from_factors(system, problem)
+    with allowed_threads(4 / 3 * K.shape[0] ** 3):
+        if asked >= MANY_CANDIDATES:
+            solution = _from_spectrum(system, problem, n_features)
+        else:
+            solution = _from_factors(system, problem)
     return replace(solution, seconds=time.perf_counter() - start)
 
 
@@ -236,10 +238,11 @@ def kernel_coefficients(
     True
     """
     system, found = _System(K, Y, weights, intercept), []
-    for alpha in alphas:
-        both = system.factored(alpha)[1]
-        at = system.projected(both[:, :-1], both[:, -1], np.ones(K.shape[0]))
-        found.append((system.roots[:, None] * at.r, system.y_mean + at.b))
+    with allowed_threads(K.shape[0] ** 3 / 3):
+        for alpha in alphas:
+            both = system.factored(alpha)[1]
+            at = system.projected(both[:, :-1], both[:, -1], np.ones(K.shape[0]))
+            found.append((system.roots[:, None] * at.r, system.y_mean + at.b))
     return found
 
 

@@ -43,8 +43,10 @@ class FewRows:
     array([1., 2., 2.])
     """
 
+    weights: np.ndarray | None
+
     def __init__(self, Z: Any, Y: np.ndarray, weights: np.ndarray | None = None) -> None:
-        self.n_rows = int(Z.shape[0])
+        self.n_rows: int = int(Z.shape[0])
         if weights is not None and not weights.all():
             kept = weights > 0
             Z, Y, weights = chosen_rows(Z, kept), Y[kept], weights[kept]

@@ -20,7 +20,7 @@ References
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -89,9 +89,9 @@ class MatrixRemainder:
         self._factor = Columns(len(K))
         self._last = np.empty(0)
         #: The diagonal of K.
-        self.diagonal = np.diag(K).astype(float)
+        self.diagonal: np.ndarray = np.diag(K).astype(float)
         #: The relative rounding error of its entries.
-        self.rounding = float(np.finfo(K.dtype).eps)
+        self.rounding: float = float(np.finfo(K.dtype).eps)
 
     def squares(self) -> np.ndarray:
         """Return Σⱼ wⱼ K_ij² for every row i."""
@@ -141,9 +141,9 @@ class FeatureRemainder:
         self._factor = Columns(F.shape[1])
         self._last = np.empty(0)
         #: The diagonal of F Fᵀ.
-        self.diagonal = np.einsum("ij,ij->i", F, F).astype(float)
+        self.diagonal: Any = np.einsum("ij,ij->i", F, F).astype(float)
         #: The relative rounding error of its entries.
-        self.rounding = float(np.finfo(F.dtype).eps)
+        self.rounding: float = float(np.finfo(F.dtype).eps)
 
     def squares(self) -> np.ndarray:
         """Return Σⱼ wⱼ K_ij² for every row i."""

@@ -91,6 +91,8 @@ class LowRankPreconditioner:
         The ridge parameters.
     """
 
+    degrees_of_freedom: list[float]
+
     def __init__(self, low_rank: LowRank, roots: np.ndarray, alphas: list[float]) -> None:
         F, squares = low_rank.factor, roots**2
         self._F, self._roots = F, beside(F, roots[:, None])

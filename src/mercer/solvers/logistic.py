@@ -108,7 +108,8 @@ class LogisticLoss:
     """
 
     def __init__(self, signs: np.ndarray, weights: np.ndarray) -> None:
-        self.signs, self.weights = signs, weights
+        self.signs: np.ndarray = signs
+        self.weights: np.ndarray = weights
 
     def penalised(self, now: Decisions, alpha: float) -> float:
         """Return the loss with its penalty; the norm is known from the values."""
@@ -206,7 +207,8 @@ class DenseRidge:
 
     def __init__(self, K: Any, intercept: bool = True) -> None:
         self._K, self._intercept = K, intercept
-        self.stopped, self.degrees_of_freedom = "", np.nan
+        self.stopped: str = ""
+        self.degrees_of_freedom: float = np.nan
 
     def solve(
         self, start: Decisions, targets: np.ndarray, weights: np.ndarray, alpha: float

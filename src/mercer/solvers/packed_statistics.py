@@ -10,7 +10,8 @@ from .._registry import storable
 from ..features import PackedFeatures
 from ..features.packed import add_column_gram, column_products, column_sums
 from ..ops.products import add_gram
-from .statistics import Accumulator, Moments, RidgeStatistics, accumulator_for
+from .gathered import Accumulator
+from .statistics import Moments, RidgeStatistics, accumulator_for
 
 #: Weighted rows that are unpacked at once.
 ROWS = 1024
@@ -28,6 +29,8 @@ class PackedMoments(Moments):
     >>> moments.z_sum, moments.full_gram().tolist()
     (array([ 2., -1.]), [[2.0, -1.0], [-1.0, 1.0]])
     """
+
+    y_reference: np.ndarray
 
     def add(  # type: ignore[override]
         self,

@@ -47,7 +47,7 @@ class Path:
             raise np.linalg.LinAlgError("The tridiagonal reduction of the features failed.")
         self._rotated = self._rotate(B, transposed=True)
         spectrum = self._diagonal if m == 1 else eigvalsh_tridiagonal(self._diagonal, self._off)
-        self.eigenvalues = np.maximum(spectrum, 0.0)
+        self.eigenvalues: np.ndarray = np.maximum(spectrum, 0.0)
         # Rounding (that of float32 features above all) may leave S slightly indefinite; the
         # diagonal is raised by that much.
         rounding = 4 * np.finfo(float).eps * self.eigenvalues[-1] * m**0.5

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._array import to_numpy
+from ..engine.threads import allowed_threads
 from .bracket import bracketed
 from .posterior import LeaveOneOut
 from .problem import KNOWN, TRUSTED, Problem, Solution, Totals, choose, generalised_error
@@ -60,23 +61,27 @@ def solve_ridge(gathered: Any, problem: Problem, again: Blocks | None = None) ->
 
 @solve_ridge.register
 def _(gathered: RidgeStatistics, problem: Problem, again: Blocks | None = None) -> Solution:
-    totals = gathered.total()
+    square = gathered.n_features**2
     leave_one_out = problem.leave_one_out and again is not None
-    bracket = None if leave_one_out else bracketed(gathered, totals, problem)
-    held_out = None
-    if bracket is not None:
-        system, problem, held_out = bracket.system, bracket.problem, bracket.held_out
-    else:
-        system = normal_equations(totals, problem)
-        alphas = candidates(system, totals, problem)
-        if len(alphas) > 1 and leave_one_out and again is not None:
-            errors = LeaveOneOut(totals, alphas, problem.intercept)
-            for Z, Y, weights in again():
-                errors.add(Z, Y, weights)
-            held_out = "loo", errors.scores()
-        elif len(alphas) > 1 and gathered.n_folds:
-            held_out = "cv", cv_scores(gathered, alphas, problem)
-    solution = solve(system, totals, problem, held_out)
+    # Leave-one-out solves once for every row, in blocks.
+    largest = square * (gathered.n_rows if leave_one_out else 4 / 3 * gathered.n_features)
+    with allowed_threads(largest):
+        totals = gathered.total()
+        bracket = None if leave_one_out else bracketed(gathered, totals, problem)
+        held_out = None
+        if bracket is not None:
+            system, problem, held_out = bracket.system, bracket.problem, bracket.held_out
+        else:
+            system = normal_equations(totals, problem)
+            alphas = candidates(system, totals, problem)
+            if len(alphas) > 1 and leave_one_out and again is not None:
+                errors = LeaveOneOut(totals, alphas, problem.intercept)
+                for Z, Y, weights in again():
+                    errors.add(Z, Y, weights)
+                held_out = "loo", errors.scores()
+            elif len(alphas) > 1 and gathered.n_folds:
+                held_out = "cv", cv_scores(gathered, alphas, problem)
+        solution = solve(system, totals, problem, held_out)
     if solution.trusted or again is None:
         return solution
     # The normal equations square the condition number; the rows themselves do not.

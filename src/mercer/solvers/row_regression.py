@@ -63,6 +63,10 @@ class RowRegression:
     True
     """
 
+    stopped: str
+    n_iterations: int
+    degrees_of_freedom: float
+
     def __init__(
         self,
         matrix: Matrix,

@@ -75,6 +75,9 @@ class IterativeOptions:
 class AllRows:
     """The system of all rows."""
 
+    kept_bytes: int
+    kept_share: float
+
     def __init__(
         self,
         kernel: Kernel,
@@ -185,6 +188,9 @@ class AllRows:
 
 class LandmarkRows:
     """The system of some rows as centres."""
+
+    kept_bytes: int
+    kept_share: float
 
     def __init__(
         self,

@@ -8,8 +8,9 @@ float32 features is computed in float32, and added up in float64.
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from functools import singledispatch
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,55 +19,11 @@ from .._registry import storable
 from ..ops.products import add_gram, product_beside_scipy
 from .block_rows import beyond_float32, chosen_rows, mean_row
 from .folds import fold_draws
+from .gathered import Accumulator
 from .symmetric_sums import mirrored, symmetric_times, with_outer_products
 
 #: The share of the weight from which on a fold is not subtracted from the total.
 HEAVY = 0.999
-
-
-class Gathered(Protocol):
-    """What was gathered of the rows, and solvers solve from."""
-
-    @property
-    def n_rows(self) -> int:
-        """Rows that were added."""
-        ...
-
-    @property
-    def weight(self) -> float:
-        """The sum of their weights."""
-        ...
-
-    @property
-    def place(self) -> Any:
-        """An array that names library and device of what was gathered."""
-        ...
-
-    def variance(self) -> np.ndarray:
-        """Return the variance of every target."""
-        ...
-
-    def accumulator(self) -> Accumulator:
-        """Return what more rows can be added to: itself, or a new object with the same rows."""
-        ...
-
-
-class Accumulator(Gathered, Protocol):
-    """The mergeable state of a pass over blocks."""
-
-    def add(
-        self,
-        Z: Any,
-        Y: np.ndarray,
-        weights: np.ndarray | None = None,
-        overwrite: bool = False,
-    ) -> None:
-        """Add a block of features, its targets and, if there are any, its weights."""
-        ...
-
-    def merge(self, other: Any) -> None:
-        """Add what another accumulator of the same kind and shape has gathered."""
-        ...
 
 
 @storable
@@ -97,18 +54,18 @@ class Moments:
     """
 
     def __init__(self, n_features: int, n_targets: int) -> None:
-        self.n_rows = 0
-        self.n_positive = 0
-        self.weight = 0.0
-        self.z_reference = np.zeros(n_features)
-        self.y_reference = np.zeros(n_targets)
-        self.z_sum = np.zeros(n_features)
-        self.y_sum = np.zeros(n_targets)
+        self.n_rows: int = 0
+        self.n_positive: int = 0
+        self.weight: float = 0.0
+        self.z_reference: np.ndarray = np.zeros(n_features)
+        self.y_reference: np.ndarray = np.zeros(n_targets)
+        self.z_sum: np.ndarray = np.zeros(n_features)
+        self.y_sum: np.ndarray = np.zeros(n_targets)
         # By columns, as BLAS gives its products: adding across the grain is six times slower.
-        self.gram = np.zeros((n_features, n_features), order="F")
-        self.rounding = float(np.finfo(float).eps)
-        self.cross = np.zeros((n_features, n_targets))
-        self.y_squares = np.zeros(n_targets)
+        self.gram: np.ndarray = np.zeros((n_features, n_features), order="F")
+        self.rounding: float = float(np.finfo(float).eps)
+        self.cross: np.ndarray = np.zeros((n_features, n_targets))
+        self.y_squares: np.ndarray = np.zeros(n_targets)
 
     def add(
         self,
@@ -180,8 +137,7 @@ class Moments:
 
     def without(self, part: Moments) -> Moments:
         """Return the moments of these rows less those of a part of them."""
-        rest = self.empty()
-        rest.merge(self)
+        rest = _added([self])
         rest.merge(part, sign=-1.0)
         return rest
 
@@ -229,6 +185,13 @@ class Moments:
         """Return the variance of every target."""
         found = self.y_squares / self.weight - (self.y_sum / self.weight) ** 2
         return np.maximum(to_numpy(found), 0.0)
+
+    def of_targets(self) -> Moments:
+        """Return the sums of the targets alone: moments of no features."""
+        part = copy.copy(self)
+        part.z_reference, part.z_sum = self.z_reference[:0], self.z_sum[:0]
+        part.gram, part.cross = self.gram[:0, :0], self.cross[:0, :]
+        return part
 
     def centred(self, intercept: bool) -> tuple[Any, Any, Any]:
         """Return S, B and the squares of the targets, about the means (or about zero)."""
@@ -278,8 +241,12 @@ class RidgeStatistics:
     moments: ClassVar[type[Moments]] = Moments
 
     def __init__(self, n_features: int, n_targets: int, n_folds: int = 0) -> None:
-        self.n_features, self.n_targets, self.n_folds = n_features, n_targets, n_folds
-        self.folds = [self.moments(n_features, n_targets) for _ in range(max(1, n_folds))]
+        self.n_features: int = n_features
+        self.n_targets: int = n_targets
+        self.n_folds: int = n_folds
+        self.folds: Sequence[Moments] = [
+            self.moments(n_features, n_targets) for _ in range(max(1, n_folds))
+        ]
         self._generator = fold_draws()
 
     def draw_from(self, generator: np.random.Generator) -> None:
@@ -321,7 +288,7 @@ class RidgeStatistics:
 
     def variance(self) -> np.ndarray:
         """Return the variance of every target."""
-        return self.total().variance()
+        return _added([fold.of_targets() for fold in self.folds]).variance()
 
     def accumulator(self) -> RidgeStatistics:
         """Return these statistics: more rows can be added to them."""
@@ -340,12 +307,7 @@ class RidgeStatistics:
 
     def total(self) -> Moments:
         """Return the moments of all rows."""
-        if len(self.folds) == 1:
-            return self.folds[0]
-        total = self.folds[0].empty()
-        for fold in self.folds:
-            total.merge(fold)
-        return total
+        return self.folds[0] if len(self.folds) == 1 else _added(self.folds)
 
     def without(self, number: int, total: Moments) -> Moments:
         """Return the moments of all folds but one, from those of all rows."""
@@ -353,11 +315,15 @@ class RidgeStatistics:
         if fold.weight < HEAVY * total.weight:
             return total.without(fold)
         # A fold that outweighs all others would leave nothing but rounding errors of them.
-        rest = fold.empty()
-        for other in self.folds:
-            if other is not fold:
-                rest.merge(other)
-        return rest
+        return _added([other for other in self.folds if other is not fold])
+
+
+def _added(parts: Sequence[Moments]) -> Moments:
+    """Return the moments of the rows of all parts."""
+    total = parts[0].empty()
+    for part in parts:
+        total.merge(part)
+    return total
 
 
 @singledispatch

@@ -154,7 +154,9 @@ class GivenSystem:
         self._shrunk = alpha * _trace_of_inverse(factor)
         self._size = int(gram.shape[0])
         #: The largest only.
-        self.eigenvalues = np.asarray([largest_eigenvalue(gram) if largest is None else largest])
+        self.eigenvalues: np.ndarray = np.asarray(
+            [largest_eigenvalue(gram) if largest is None else largest]
+        )
 
     def shrunk(self, alpha: float, rank: int) -> float:
         """Return the trace of alpha (S + alpha)⁻¹, less the directions that S does not have."""

@@ -27,8 +27,10 @@ def peak_bytes(function: Callable[[], Result]) -> tuple[Result, int]:
     if started:
         tracemalloc.start()
     try:
-        # Garbage of earlier calls would be freed inside this one.
-        gc.collect()
+        if not started:
+            # Garbage of earlier calls would be freed inside this one; none of it is counted where
+            # counting has only begun.
+            gc.collect()
         before = tracemalloc.get_traced_memory()[0]
         tracemalloc.reset_peak()
         result = function()

@@ -1,5 +1,7 @@
 """The front door where its rows are: it finds what it finds on NumPy's arrays."""
 
+from functools import cache
+
 import array_api_strict as xp
 import numpy as np
 import pytest
@@ -36,11 +38,28 @@ def data():
     return X[:220], y[:220], X[220:], y[220:]
 
 
+@cache
+def regressor():
+    """Return the machine of NumPy's arrays, fitted once."""
+    return KernelRegressor().fit(*data()[:2])
+
+
+@cache
+def probabilities():
+    """Return what NumPy's machine predicts of new rows, fitted once."""
+    X, y, new, _ = data()
+    return KernelClassifier().fit(X, labels_of(y)).predict_proba(new)
+
+
+def labels_of(y):
+    return np.asarray(["low", "high"])[(y > 0.4).astype(int)]
+
+
 @pytest.mark.arrays
 @pytest.mark.parametrize("make", LIBRARIES.values(), ids=LIBRARIES)
 def test_regression(make, tmp_path):
     X, y, new, truth = data()
-    expected = KernelRegressor().fit(X, y)
+    expected = regressor()
     found = KernelRegressor().fit(make(X), make(y))
     mean, std = found.predict(make(new), return_std=True)
     assert is_numpy(mean) == is_numpy(make(new))
@@ -58,7 +77,7 @@ def test_regression(make, tmp_path):
 def test_regression_by_conjugate_gradients(monkeypatch):
     X, y, new, truth = data()
     make = LIBRARIES["device1"]
-    score = KernelRegressor().fit(X, y).score(new, truth)
+    score = regressor().score(new, truth)
     monkeypatch.setattr(trial, "DEVICE_DIRECT_ROWS", 50)
     monkeypatch.setattr(learnt, "DEVICE_EXACT_ROWS", 50)
     found = KernelRegressor().fit(make(X), make(y))
@@ -70,10 +89,8 @@ def test_regression_by_conjugate_gradients(monkeypatch):
 @pytest.mark.parametrize("make", LIBRARIES.values(), ids=LIBRARIES)
 def test_classification(make):
     X, y, new, truth = data()
-    names = np.asarray(["low", "high"])[(y > 0.4).astype(int)]
-    expected = KernelClassifier().fit(X, names).predict_proba(new)
-    found = KernelClassifier().fit(make(X), names)
-    assert np.abs(to_numpy(found.predict_proba(make(new))) - expected).mean() < 0.02
+    found = KernelClassifier().fit(make(X), labels_of(y))
+    assert np.abs(to_numpy(found.predict_proba(make(new))) - probabilities()).mean() < 0.02
     assert set(found.predict(make(new))) == {"low", "high"}
     codes = KernelClassifier().fit(make(X), make((y > 0.4).astype(int))).predict(make(new))
     assert (to_numpy(codes) == (truth > 0.4)).mean() > 0.8
@@ -82,7 +99,7 @@ def test_classification(make):
 def test_rows_of_the_host_are_searched_on_the_device_of_the_settings():
     pytest.importorskip("torch")
     X, y, new, truth = data()
-    score = KernelRegressor().fit(X, y).score(new, truth)
+    score = regressor().score(new, truth)
     with mercer.config(device="cpu"):
         found = KernelRegressor().fit(X, y)
         assert is_numpy(found.predict(new))

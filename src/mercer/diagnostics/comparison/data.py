@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from ..._array import is_foreign, is_sparse
+from ..._checked_targets import check_labels, check_targets
 from ..._frame import is_frame, series
 from ..._random import Stream
-from ..._sklearn import check_labels, check_targets
 from ...preprocessing import TableEncoder
 
 #: Different whole numbers that are still taken for classes.

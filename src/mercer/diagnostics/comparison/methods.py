@@ -8,10 +8,9 @@ from typing import Any
 
 from sklearn.base import clone
 
-from ..._words import did_you_mean
+from ..._words import did_you_mean, shortened
 from ...features import NTKFeatures, NystromFeatures, RandomFourier
 from ...features.arccosine import ArcCosineFeatures
-from ...features.for_kernel import features_for
 from ...kernels import Kernel
 from ...machines import (
     IRKMClassifier,
@@ -19,7 +18,6 @@ from ...machines import (
     KernelRidge,
     KernelRidgeClassifier,
 )
-from ...machines.report import shortened
 from .data import ENCODED, UNCLIPPED, WITH_CONSTANT
 from .tuning import Tuner, head
 
@@ -219,7 +217,8 @@ def _method(given: Any) -> Method:
 def _of_given_kernel(kernel: Kernel) -> Maker:
     def make(size: int | None, settings: Settings) -> tuple[Any, str]:
         assert size is not None
-        return head(features_for(kernel, size, settings.seed), settings.task), "as given"
+        choice = settings.tuner.map_for(kernel, size)
+        return head(choice.features, settings.task), choice.reason
 
     return make
 

@@ -9,8 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ..._html import facts
 from .losses import are_tied
+from .words import interval, seconds, three
 
+#: Trials that a notebook shows.
+MOST_SHOWN = 20
 #: Numbers of a trial that tables show, with their unit.
 COLUMNS = {
     "method": "",
@@ -290,6 +294,19 @@ class Comparison:
         if self.interrupted:
             found.append(("note", "interrupted: what was measured until then is here"))
         return found
+
+    def _repr_html_(self) -> str:
+        from .page import verdict
+
+        order = sorted(self.trials, key=lambda trial: trial.error)
+        rows = [
+            (t.label, f"{three(t.error)} ({interval(t.low, t.high)})", seconds(t.fit_seconds))
+            for t in order[:MOST_SHOWN]
+        ]
+        pairs = [("result", verdict(self)), *self.facts()]
+        if len(order) > MOST_SHOWN:
+            pairs.append(("shown", f"the best {MOST_SHOWN} of {len(order)}; rows() has all"))
+        return facts("Comparison", pairs, ("method", self.error_name, "fit"), rows, best=0)
 
     def save(self, folder: str | Path, *, title: str = "Comparison") -> Path:
         """Write the report as HTML, its figures as PNG and SVG, and the numbers as CSV.

@@ -14,9 +14,9 @@ import scipy.linalg
 
 from ..._array import to_numpy
 from ..._random import seed_of
+from ..._words import shortened
 from ...engine.progress import Job
 from ...kernels import Kernel
-from ...machines.report import shortened
 from .data import Data, prepared
 from .methods import Method, Settings, methods_of
 from .records import Comparison, Skipped, Spectrum, Trial, Weights

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..._words import shortened
+from ...features.choosing import MapChoice, choose_map
 from ...features.for_kernel import features_for
 from ...kernels import Gaussian, Kernel, Laplace, Matern
 from ...machines import FeatureRidge, FeatureRidgeClassifier
-from ...machines.report import shortened
 
 #: Kernels with a lengthscale, by name.
 KERNELS: dict[str, type[Kernel]] = {"gaussian": Gaussian, "laplace": Laplace, "matern": Matern}
@@ -71,6 +72,10 @@ class Tuner:
         if name not in self._found:
             self._found[name] = self._best(KERNELS[name])
         return self._found[name]
+
+    def map_for(self, kernel: Kernel, n_components: int) -> MapChoice:
+        """Return the map for a kernel that suits these rows."""
+        return choose_map(kernel, self._X, n_components, self._seed)
 
     def _best(self, family: type[Kernel]) -> tuple[Kernel, str]:
         median = family().set_params(lengthscale="median").fitted_to(self._X)

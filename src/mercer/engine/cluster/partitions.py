@@ -50,6 +50,9 @@ class Partitions:
         What gives the lengths faster than the blocks themselves.
     """
 
+    blocks: list[Any]
+    example: Block
+
     def __init__(
         self,
         blocks: list[Any],

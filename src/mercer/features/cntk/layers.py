@@ -14,7 +14,7 @@ from ..._array import floating_name, frozen, like
 from ..._random import Stream
 from ..._registry import storable
 from ...ops.images import as_images
-from ...ops.patches import as_planes, patches
+from ...ops.patches import as_planes
 from ...sketches import PatchSketch
 
 
@@ -71,8 +71,8 @@ class Widths:
 class ConvolutionalLayers(ABC):
     r"""The recursion Φ = [Ψ, Γ] over layers, at every position of an image.
 
-    With s the sketch of the patch of Ψ, and t that of the patch of Φ of the layer before,
-    Ψ has the kernel of order 1 of s, and Γ that of order 0 of s times the inner product of t. All
+    With s a sketch of the patch of Ψ, and t one of the patch of Φ of the layer before, Ψ has the
+    kernel of order 1 of s, and Γ that of order 0 of s times the inner product of t. All
     positions have the same sketches. A subclass makes Ψ and Γ.
 
     Parameters
@@ -91,15 +91,13 @@ class ConvolutionalLayers(ABC):
         self, stream: Stream, network: Network, widths: list[Widths], single: bool
     ) -> None:
         self._network, self._widths, self._single = network, widths, single
-        about = network.filter_size, network.n_axes
-        self._of_relu, self._of_both = [], []
-        for layer, (before, own) in enumerate(pairwise(widths)):
-            branch = stream.child("patches", layer)
-            size = self._tangent_columns(own)
-            self._of_relu.append(
-                PatchSketch(branch.child("relu"), before.relu, before.relu, *about)
+        self._of_relu = [
+            PatchSketch(
+                stream.child("patches", layer).child("relu"),
+                *(before.relu, before.relu, network.filter_size, network.n_axes),
             )
-            self._of_both.append(PatchSketch(branch.child("both"), before.both, size, *about))
+            for layer, before in enumerate(widths[:-1])
+        ]
         self._sign = float(stream.child("sign").generator().choice([-1.0, 1.0]))
         self._places, self._signs = np.empty(0), np.empty(0)
         if not network.pooling:
@@ -107,49 +105,40 @@ class ConvolutionalLayers(ABC):
                 stream.child("positions"), network.n_positions, widths[-1].both
             )
         #: Numbers that an image takes at most.
-        self.scratch = network.n_positions * max(
+        self.scratch: int = network.n_positions * max(
             2 * network.patch_width + self._held(widths[0]),
-            *(
-                before.both + before.relu + own.tangent + self._held(own)
-                for before, own in pairwise(widths)
-            ),
+            *(before.both + before.relu + self._held(own) for before, own in pairwise(widths)),
             0,
         )
-
-    @abstractmethod
-    def _tangent_columns(self, own: Widths) -> int:
-        """Return the columns of the sketch t that a layer takes."""
 
     @abstractmethod
     def _held(self, own: Widths) -> int:
         """Return how many numbers a layer holds at a position, its result included."""
 
     @abstractmethod
-    def _first(self, patch: Any, xp: Any) -> Any:
-        """Return Ψ and Γ of the first layer side by side, from the patches of the images."""
+    def _first(self, planes: Any, pooled: bool, xp: Any) -> Any:
+        """Return Ψ and Γ of the first layer side by side, from the images."""
 
     @abstractmethod
-    def _next(self, layer: int, s: Any, t: Any, xp: Any) -> Any:
-        """Return Ψ and Γ of a further layer side by side, from the sketches of patches."""
+    def _next(self, layer: int, planes: Any, pooled: bool, xp: Any) -> Any:
+        """Return Ψ and Γ of a further layer side by side, from those of the layer before.
+
+        Where ``pooled`` says so, their means over the positions of each image.
+        """
 
     def features(self, X: Any, xp: Any) -> Any:
         """Return the features of a block of rows."""
         network, dtype = self._network, getattr(xp, floating_name(X))
-        images = as_planes(as_images(X, network.image_shape), xp)
-        n, height, width, _ = images.shape
-        phi = self._first(patches(images, network.filter_size, network.n_axes, xp), xp)
-        pairs = zip(self._of_relu, self._of_both, strict=True)
-        for layer, (of_relu, of_both) in enumerate(pairs, start=1):
-            planes = xp.reshape(phi, (n, height, width, phi.shape[1]))
-            phi = self._next(layer, of_relu.sketch(planes, xp), of_both.sketch(planes, xp), xp)
-        if network.pooling:
-            by_image = xp.reshape(phi, (n, height * width, phi.shape[1]))
-            pooled = xp.sum(by_image, axis=1, dtype=dtype) / (height * width)
-        else:
-            pooled = self._joined(xp.reshape(phi, (n, -1)), xp, dtype)
+        last = len(self._widths) - 1
+        planes = as_planes(as_images(X, network.image_shape), xp)
+        found = self._first(planes, network.pooling and last == 0, xp)
+        for layer in range(1, last + 1):
+            found = self._next(layer, found, network.pooling and layer == last, xp)
+        if not network.pooling:
+            found = self._joined(xp.reshape(found, (X.shape[0], -1)), xp, dtype)
         if self._single:
-            return pooled[:, :1] * self._sign + pooled[:, 1:]
-        return pooled
+            return found[:, :1] * self._sign + found[:, 1:]
+        return found
 
     def _joined(self, phi: Any, xp: Any, dtype: Any) -> Any:
         """Return the features of all positions, added up with random signs and shifts."""

@@ -13,8 +13,9 @@ from ..._random import Stream
 from ..._registry import storable
 from ..._sklearn import RANDOM_STATE, Interval, StrOptions
 from ...kernels import CNTK
-from ...ops.images import image_shape_of
+from ...ops.images import as_images, image_shape_of, mirror_images
 from ..base import FeatureMap
+from ..rules import Situation, chosen_method
 from ..traits import MapTraits
 from .layers import ConvolutionalLayers, Network, Widths
 from .random_layers import RandomLayers
@@ -22,8 +23,10 @@ from .sketch_layers import SketchLayers
 
 #: Columns of Ψ in the last layer, as a share of all.
 RELU_SHARE = 0.5
+#: The degrees of series and of sketched polynomials unless others are asked for.
+SERIES, SKETCHED = 2, 8
 #: The most columns of each kind that inner layers have unless more are asked for.
-WIDEST = 4096
+WIDEST = 1024
 
 
 @storable
@@ -36,9 +39,9 @@ class CNTKSketch(FeatureMap):
     pairs of positions, which takes their number squared for each pair of images, is an inner
     product of two rows [1]_.
 
-    ``"random"``: Ψ and the factor of order 0 are random features of the arc-cosine kernels:
-    a matrix product a layer. ``"sketch"``: both are polynomial sketches, and their product with Φ
-    is a tensor sketch, all by Fourier transforms.
+    ``"random"``: Ψ and the factor of order 0 are random features of the arc-cosine kernels, or of
+    their first terms: a matrix product a layer. ``"sketch"``: both are polynomial sketches, and
+    their product with Φ is a tensor sketch, all by Fourier transforms.
 
     Parameters
     ----------
@@ -48,8 +51,12 @@ class CNTKSketch(FeatureMap):
         Taps of a filter along an axis, an odd number.
     n_components : int, default=1024
         The number of features.
-    degree : int, default=8
-        The degree of the polynomials of ``"sketch"``.
+    degree : int, "auto" or None, default="auto"
+        The degree of the polynomials of ``"sketch"``, or of the Hermite series that stands for
+        the ReLU in ``"random"``; ``None`` is the ReLU itself, whose features are ``"random"``.
+        ``"auto"`` is 8 for sketches. For random features with pooling it is 2, as smooth features
+        have more of the kernel in as many columns: only parallel patches, few among all pairs,
+        have another kernel then. Without pooling patches meet themselves: ``None``.
     pooling : {"gap"} or None, default="gap"
         Global average pooling, or none.
     train_readout : bool, default=True
@@ -60,7 +67,10 @@ class CNTKSketch(FeatureMap):
         with fewer, the sketch is the more accurate one.
     width : int or None, default=None
         Columns of Ψ and of the rest in the layers before the last one; ``None`` means half of
-        ``n_components``, at most 4,096.
+        ``n_components``, at most 1,024.
+    mirrored : bool, default=False
+        Whether an image and its mirror image are the same thing, as in photographs but not in
+        script: features are the means of both, at twice the time.
     image_shape : tuple of int, default=None
         The (height, width, channels) of images, or (length, channels) of signals, that rows
         hold. ``None`` reads it off batches of 4 or 3 dimensions.
@@ -71,8 +81,8 @@ class CNTKSketch(FeatureMap):
     ----------
     kernel_ : CNTK
         The exact kernel that the map approximates, with the shape of the images.
-    method_ : str
-        Which method ``"auto"`` chose.
+    method_, method_reason_ : str
+        Which method ``"auto"`` chose, and why.
     layers_ : ConvolutionalLayers
         What was drawn.
     seed_ : int
@@ -109,11 +119,12 @@ class CNTKSketch(FeatureMap):
         "depth": [Interval(Integral, 1, None, closed="left")],
         "filter_size": [Interval(Integral, 1, None, closed="left")],
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "degree": [Interval(Integral, 1, None, closed="left")],
+        "degree": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "pooling": [StrOptions({"gap"}), None],
         "train_readout": ["boolean"],
         "method": [StrOptions({"auto", "random", "sketch"})],
         "width": [Interval(Integral, 2, None, closed="left"), None],
+        "mirrored": ["boolean"],
         "image_shape": [tuple, list, None],
         "random_state": RANDOM_STATE,
     }
@@ -124,11 +135,12 @@ class CNTKSketch(FeatureMap):
         filter_size: int = 3,
         n_components: int = 1024,
         *,
-        degree: int = 8,
+        degree: int | str | None = "auto",
         pooling: str | None = "gap",
         train_readout: bool = True,
         method: str = "auto",
         width: int | None = None,
+        mirrored: bool = False,
         image_shape: Sequence[int] | None = None,
         random_state: Any = None,
     ) -> None:
@@ -140,27 +152,45 @@ class CNTKSketch(FeatureMap):
         self.train_readout = train_readout
         self.method = method
         self.width = width
+        self.mirrored = mirrored
         self.image_shape = image_shape
         self.random_state = random_state
 
     def _kernel(self) -> CNTK:
-        return CNTK(
-            self.depth, self.filter_size, self.pooling, self.train_readout, self.image_shape
-        )
+        network = self.depth, self.filter_size, self.pooling, self.train_readout
+        return CNTK(*network, self.image_shape, self.mirrored)
 
     def _draw(self, stream: Stream, n_features_in: int) -> dict[str, Any]:
-        method = "random" if self.method == "auto" else self.method
+        method, reason = chosen_method(
+            "CNTKSketch", self.method, Situation(n_features_in, self.n_components)
+        )
+        degree = self._degree(method)
+        if degree is None and method == "sketch":
+            raise ValueError(
+                "degree=None is the ReLU itself, which has no sketch; pass a degree, such as 8, "
+                'or method="random".'
+            )
         shape = image_shape_of(np.empty((0, n_features_in)), self.kernel_.image_shape)
         network = Network(shape, self.depth, self.filter_size, self.pooling is not None)
         widths = self._widths(method)
         single = self.n_components < widths[-1].both
         layers: ConvolutionalLayers
         if method == "random":
-            layers = RandomLayers(stream, network, widths, single)
+            layers = RandomLayers(stream, network, widths, single, degree)
         else:
-            layers = SketchLayers(stream, network, widths, single, self.degree)
-        traits = MapTraits(unbiased=self.depth == 1 and method == "random", scratch=layers.scratch)
-        return {"method_": method, "layers_": layers, "traits_": traits}
+            layers = SketchLayers(stream, network, widths, single, degree)
+        unbiased = self.depth == 1 and degree is None
+        traits = MapTraits(unbiased=unbiased, scratch=layers.scratch)
+        facts = {"method_": method, "method_reason_": reason}
+        return {**facts, "layers_": layers, "traits_": traits}
+
+    def _degree(self, method: str) -> Any:
+        """Return the degree, or ``None`` for the ReLU itself."""
+        if self.degree != "auto":
+            return self.degree
+        if method == "sketch":
+            return SKETCHED
+        return SERIES if self.pooling else None
 
     def _widths(self, method: str) -> list[Widths]:
         """Return the columns of every layer."""
@@ -178,7 +208,11 @@ class CNTKSketch(FeatureMap):
         return [inner] * (self.depth - 1) + [last]
 
     def _map(self, X: Any, xp: Any, out: Any = None) -> Any:
-        return self.layers_.features(X, xp)
+        found = self.layers_.features(X, xp)
+        if not self.mirrored:
+            return found
+        mirrored = mirror_images(as_images(X, self.kernel_.image_shape))
+        return 0.5 * (found + self.layers_.features(mirrored, xp))
 
 
 def _fast(size: int) -> int:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
+from ..._array import floating_name
 from ..._random import Stream
 from ..._registry import storable
 from ...kernels import ArcCosine
 from ...kernels.series import nonnegative_fit
 from ...ops.norms import unit_rows
-from ...sketches import SeriesSketch, TensorSketch
+from ...ops.patches import patches
+from ...sketches import PatchSketch, SeriesSketch, TensorSketch
 from .layers import ConvolutionalLayers, Network, Widths
 
 
@@ -32,6 +35,13 @@ class SketchLayers(ConvolutionalLayers):
         self, stream: Stream, network: Network, widths: list[Widths], single: bool, degree: int
     ) -> None:
         super().__init__(stream, network, widths, single)
+        self._of_both = [
+            PatchSketch(
+                stream.child("patches", layer).child("both"),
+                *(before.both, own.tangent, network.filter_size, network.n_axes),
+            )
+            for layer, (before, own) in enumerate(pairwise(widths))
+        ]
         step, relu = (nonnegative_fit(ArcCosine(order=order), degree) for order in (0, 1))
         self._relu: list[SeriesSketch | None] = []
         self._step, self._products = [], []
@@ -46,21 +56,34 @@ class SketchLayers(ConvolutionalLayers):
             width = own.relu
             tangent = widths[min(layer + 1, len(widths) - 1)].tangent
 
-    def _tangent_columns(self, own: Widths) -> int:
-        return own.tangent
-
     def _held(self, own: Widths) -> int:
-        return 2 * own.both + own.tangent + 6 * max(own.relu, own.tangent)
+        return 2 * own.both + 2 * own.tangent + 6 * max(own.relu, own.tangent)
 
-    def _first(self, patch: Any, xp: Any) -> Any:
-        return self._next(0, patch, patch, xp)
+    def _first(self, planes: Any, pooled: bool, xp: Any) -> Any:
+        network = self._network
+        patch = patches(planes, network.filter_size, network.n_axes, xp)
+        return self._columns(0, patch, patch, planes.shape[:3], pooled, xp)
 
-    def _next(self, layer: int, s: Any, t: Any, xp: Any) -> Any:
+    def _next(self, layer: int, planes: Any, pooled: bool, xp: Any) -> Any:
+        s, t = (
+            self._of_relu[layer - 1].sketch(planes, xp),
+            self._of_both[layer - 1].sketch(planes, xp),
+        )
+        return self._columns(layer, s, t, planes.shape[:3], pooled, xp)
+
+    def _columns(
+        self, layer: int, s: Any, t: Any, shape: tuple[int, ...], pooled: bool, xp: Any
+    ) -> Any:
+        """Return the columns of a layer, from sketches of patches of Ψ and of Φ."""
         unit, norms = unit_rows(s, xp)
         step = self._step[layer].sketch(unit, xp)
         # A zero patch has zero features of either order.
-        tangent = self._products[layer].sketch([step, t], xp)
+        phi = self._products[layer].sketch([step, t], xp)
         relu = self._relu[layer]
-        if relu is None:
-            return tangent
-        return xp.concat([relu.sketch(unit, xp) * norms[:, None], tangent], axis=1)
+        if relu is not None:
+            phi = xp.concat([relu.sketch(unit, xp) * norms[:, None], phi], axis=1)
+        if not pooled:
+            return xp.reshape(phi, (*shape, phi.shape[1]))
+        by_image = xp.reshape(phi, (shape[0], -1, phi.shape[1]))
+        total = xp.sum(by_image, axis=1, dtype=getattr(xp, floating_name(phi)))
+        return total / by_image.shape[1]

@@ -70,6 +70,8 @@ class TensorNTKFeatures(FeatureMap):
     (3, 20)
     """
 
+    layers_: list[Any]
+
     _parameter_constraints: dict[str, Any] = {
         "depth": [Interval(Integral, 1, None, closed="left")],
         "n_relu": [Interval(Integral, 1, None, closed="left")],
@@ -153,6 +155,8 @@ class GradientFeatures(FeatureMap):
     >>> GradientFeatures(depth=2, width=8, random_state=0).fit_transform(np.eye(3)).shape
     (3, 96)
     """
+
+    network_weights_: list[Any]
 
     _parameter_constraints: dict[str, Any] = {
         "depth": [Interval(Integral, 1, None, closed="left")],

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._array import empty_like_library, floating_name
+from ..._devices import has_fused_kernels
 from ..._random import Stream
 from ..._registry import storable
 from ...kernels import ArcCosine
@@ -48,14 +50,20 @@ class _Layers(ABC):
         width = n_features
         for layer in range(depth):
             branch = stream.child("product", layer)
-            self._products.append(TensorSketch(branch, (sizes.step, width), sizes.sketch))
+            # Λ of as many columns as the sketch keeps their places: a pass over them less.
+            keeps_places = sizes.step == sizes.sketch
+            self._products.append(
+                TensorSketch(branch, (sizes.step, width), sizes.sketch, keeps_places)
+            )
             width = sizes.relu + sizes.sketch
         # Of a single column both parts are the sum, with a random sign between them.
         self._sign = float(stream.child("sign").generator().choice([-1.0, 1.0]))
         #: Numbers that a row takes at most: features of two layers and their transforms.
-        self.scratch = 3 * (sizes.relu + sizes.step) + 5 * sizes.sketch
+        self.scratch: int = 3 * (sizes.relu + sizes.step) + 5 * sizes.sketch
         #: The same on an accelerator, which holds what it gets and what it makes at once.
-        self.device_scratch = 4 * (sizes.relu + sizes.step) + 6 * sizes.sketch
+        self.device_scratch: int = 4 * (sizes.relu + sizes.step) + 6 * sizes.sketch
+        if depth == 1:
+            self.device_scratch = 2 * (sizes.relu + sizes.step) + 5 * sizes.sketch
 
     @abstractmethod
     def _layer(self, number: int, psi: Any, xp: Any, out: Any) -> tuple[Any, Any]:
@@ -151,14 +159,22 @@ class SketchLayers(_Layers):
 
     def _layer(self, number: int, psi: Any, xp: Any, out: Any) -> tuple[Any, Any]:
         unit, norms = unit_rows(psi, xp)
-        relu, step = terms_together(self._layers[number], unit, xp)
         place = None if out is None else out[:, : self._n_relu]
-        return join_times(relu, norms, xp, place), join(step, xp)
+        lam = None
+        if has_fused_kernels(psi):
+            lam = empty_like_library(
+                psi, (psi.shape[0], self._layers[number][1].size), floating_name(unit)
+            )
+        relu, step = terms_together(self._layers[number], unit, xp, (place, lam))
+        return join_times(relu, norms, xp, place), join(step, xp, lam)
 
 
 @storable
 class ProcessLayers:
     """Random features of order 1, layer after layer."""
+
+    scratch: int
+    device_scratch: int
 
     def __init__(
         self, stream: Stream, n_features: int, depth: int, size: int, sampling: str
@@ -199,7 +215,7 @@ class OneShot:
         self, stream: Stream, n_features: int, size: int, coefficients: np.ndarray
     ) -> None:
         self._sketch = SeriesSketch(stream, n_features, size, coefficients)
-        self.scratch = self._sketch.scratch
+        self.scratch: int = self._sketch.scratch
 
     def features(self, X: Any, xp: Any, out: Any = None) -> Any:
         """Return the features of a block of rows, in ``out`` if given."""

@@ -16,15 +16,14 @@ from ...kernels.series import default_degree
 from ...sketches import SAMPLINGS
 from ..base import FeatureMap
 from ..growth import COMPONENTS, TOLERANCE
+from ..rules import Situation, chosen_method
 from ..traits import MapTraits
 from ..zonal.design import ZonalDesign
 from ..zonal.region import Region
 from .layers import LayerSizes, OneShot, ProcessLayers, RandomLayers, SketchLayers
 
-DEPTH = [Interval(Integral, 1, None, closed="left")]
-SIZE = [Interval(Integral, 2, None, closed="left"), None]
-#: Columns up to which directions are cheap to draw, to keep and to multiply with.
-WIDE = 4096
+DEPTH: list[Any] = [Interval(Integral, 1, None, closed="left")]
+SIZE: list[Any] = [Interval(Integral, 2, None, closed="left"), None]
 #: Columns from which on sharing directions costs nothing in precision.
 SHARED_FROM = 256
 
@@ -63,9 +62,10 @@ class _NetworkFeatures(FeatureMap):
         """Return what computes features layer by layer."""
 
     def _draw(self, stream: Stream, n_features_in: int) -> dict[str, Any]:
-        method = self.method
-        if method == "auto":
-            method = "zonal" if n_features_in <= WIDE else "one-shot"
+        method, reason = chosen_method(
+            "NTKFeatures", self.method, Situation(n_features_in, self.n_components, self.depth)
+        )
+        facts = {"method_": method, "method_reason_": reason}
         if method == "zonal":
             design = ZonalDesign(
                 self.kernel_, Region.anywhere(), n_features_in, self.n_components, self.degree
@@ -77,14 +77,14 @@ class _NetworkFeatures(FeatureMap):
                 device_scratch=columns.device_scratch,
             )
             drawn = {"mean_kernel_": design.mean_kernel(), "layers_": columns}
-            return {"method_": method, "traits_": traits, **drawn}
+            return {**facts, "traits_": traits, **drawn}
         if method == "one-shot":
             degree = default_degree(self.kernel_) if self.degree is None else self.degree
             series = PowerSeries.near(self.kernel_, degree)
             sketch = OneShot(stream, n_features_in, self.n_components, series.taylor())
             traits = MapTraits(scratch=sketch.scratch, replays=True)
             drawn = {"mean_kernel_": series, "layers_": sketch}
-            return {"method_": method, "traits_": traits, **drawn}
+            return {**facts, "traits_": traits, **drawn}
         layers = self._layers(stream, n_features_in, method)
         unbiased = self.depth == 1 and method == "random"
         traits = MapTraits(
@@ -93,7 +93,7 @@ class _NetworkFeatures(FeatureMap):
             device_scratch=layers.device_scratch,
             replays=True,
         )
-        return {"method_": method, "traits_": traits, "layers_": layers}
+        return {**facts, "traits_": traits, "layers_": layers}
 
     def _map(self, X: Any, xp: Any, out: Any = None) -> Any:
         return self.layers_.features(X, xp, out)
@@ -119,8 +119,8 @@ class NTKFeatures(_NetworkFeatures):
         The number of features. ``"auto"``: as many as
         ``tolerance`` asks for.
     method : {"auto", "zonal", "one-shot", "random", "sketch"}, default="auto"
-        As above; ``"auto"`` is zonal, which has the smallest error at equal dimension in up to
-        some hundred columns, or one-shot for rows of more than 4,096, where it is much faster.
+        As above; ``"auto"`` is zonal, which has the smallest error, or one-shot for at least 1,024
+        components of rows of more than 4,096 columns (8,192 from depth 3 on), where it is faster.
     degree : int or None, default=None
         The degree of polynomials; ``None`` means 8, or 16 from depth 3 on for
         ``"one-shot"``; for ``"zonal"`` see :class:`GegenbauerFeatures`.
@@ -151,8 +151,8 @@ class NTKFeatures(_NetworkFeatures):
         The exact kernel that the map approximates.
     mean_kernel_ : Kernel
         Of ``"zonal"`` and ``"one-shot"``: what the features give on average, the polynomial.
-    method_ : str
-        Which method ``"auto"`` chose.
+    method_, method_reason_ : str
+        Which method ``"auto"`` chose, and why.
     seed_ : int
         The seed of everything that was drawn.
 
@@ -268,7 +268,7 @@ class NNGPFeatures(_NetworkFeatures):
         The number of features. ``"auto"``: as many as
         ``tolerance`` asks for.
     method : {"auto", "zonal", "one-shot", "random"}, default="auto"
-        As above; ``"auto"`` is zonal, or one-shot for rows of more than 4,096 columns.
+        As above; ``"auto"`` is zonal, or one-shot as for :class:`NTKFeatures`.
     degree : int or None, default=None
         The degree of the polynomial; ``None`` means 8; for ``"zonal"`` see
         :class:`GegenbauerFeatures`.
@@ -286,8 +286,8 @@ class NNGPFeatures(_NetworkFeatures):
         The exact kernel that the map approximates.
     mean_kernel_ : Kernel
         Of ``"zonal"`` and ``"one-shot"``: what the features give on average.
-    method_ : str
-        Which method ``"auto"`` chose.
+    method_, method_reason_ : str
+        Which method ``"auto"`` chose, and why.
     seed_ : int
         The seed of everything that was drawn.
 

@@ -141,11 +141,13 @@ class KernelOfRows:
     (3, array([1., 1., 1.]), array([[1., 1.]]))
     """
 
+    size: int
+
     def __init__(self, kernel: Kernel, rows: Any) -> None:
         self._kernel, self._rows, self.size = kernel, rows, int(rows.shape[0])
         self._single = not is_sparse(rows) and float(np.abs(rows).max(initial=0.0)) < LARGE
         #: The diagonal of the matrix.
-        self.diagonal = np.asarray(kernel.diag(rows), dtype=float)
+        self.diagonal: np.ndarray = np.asarray(kernel.diag(rows), dtype=float)
         if not (self.diagonal > 0).any():
             raise ValueError(
                 "The kernel of every row with itself is zero or negative: there is nothing to make "

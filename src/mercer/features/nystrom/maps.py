@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
@@ -14,6 +14,7 @@ from ..._random import Stream
 from ..._registry import storable
 from ..._sklearn import RANDOM_STATE, Interval, StrOptions, checked
 from ...engine.blocks import row_width
+from ...engine.threads import allowed_threads
 from ...kernels import FunctionKernel, Gaussian, Kernel
 from ...kernels.base import tile_of
 from ...kernels.lengthscale import RowSummary
@@ -69,7 +70,7 @@ class NystromFeatures(LearnsFromRows, FeatureMap):
     ----------
     kernel_ : Kernel
         The exact kernel.
-    landmarks_ : array of shape (n_landmarks, n_features_in_)
+    landmarks_ : array of shape (n_landmarks, n_features)
         The landmarks, those that add nothing left out.
     inverse_root_ : array of shape (n_landmarks, n_landmarks)
         The inverse of L, which makes their kernel functions orthonormal.
@@ -98,6 +99,10 @@ class NystromFeatures(LearnsFromRows, FeatureMap):
     (2, 5)
     """
 
+    landmarks_: Any
+    inverse_root_: np.ndarray
+    single_: bool
+
     _parameter_constraints: dict[str, Any] = {
         "kernel": [Kernel, callable, StrOptions({"precomputed"}), None],
         "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -105,7 +110,7 @@ class NystromFeatures(LearnsFromRows, FeatureMap):
         "n_candidates": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "random_state": RANDOM_STATE,
     }
-    learned = ("landmarks_",)
+    learned: ClassVar[tuple[str, ...]] = ("landmarks_",)
 
     def __init__(
         self,
@@ -157,9 +162,9 @@ class NystromFeatures(LearnsFromRows, FeatureMap):
         if not isinstance(self.landmarks, str) or rows.shape[0] <= self.n_components:
             return {"landmarks_": rows}
         generator = Stream(self.seed_).child("landmarks").generator()
-        places = CHOICES[self.landmarks](
-            KernelOfRows(self.kernel_, rows), int(self.n_components), generator
-        )
+        size = int(self.n_components)
+        with allowed_threads(rows.shape[0] * size**2):
+            places = CHOICES[self.landmarks](KernelOfRows(self.kernel_, rows), size, generator)
         return {"landmarks_": rows[places]}
 
     def _draw(self, stream: Stream, n_features_in: int) -> dict[str, Any]:
@@ -169,7 +174,8 @@ class NystromFeatures(LearnsFromRows, FeatureMap):
             raise ValueError(
                 f"landmarks must have the {n_features_in} columns of X, got {rows.shape[1]}."
             )
-        root = LandmarkRoot(np.asarray(to_numpy(self.kernel_(rows)), dtype=float))
+        with allowed_threads(4 / 3 * rows.shape[0] ** 3):
+            root = LandmarkRoot(np.asarray(to_numpy(self.kernel_(rows)), dtype=float))
         found = np.sum(root.inverse**2) * np.finfo(np.float32).eps ** 2
         mean = float(np.mean(self.kernel_.diag(rows)))
         return {

@@ -52,8 +52,8 @@ class LandmarkRoot:
             np.array(K, dtype=float, order="F"), tol=DEPENDENT * largest, lower=1
         )
         self._size = len(K)
-        self.kept = np.asarray(pivots[:rank] - 1, dtype=np.int64)
-        self.inverse = np.tril(lapack.dtrtri(np.tril(factor[:rank, :rank]), lower=1)[0])
+        self.kept: np.ndarray = np.asarray(pivots[:rank] - 1, dtype=np.int64)
+        self.inverse: np.ndarray = np.tril(lapack.dtrtri(np.tril(factor[:rank, :rank]), lower=1)[0])
 
     def features(self, values: Any) -> Any:
         """Return the features of rows, from their kernel with the landmarks."""

@@ -19,8 +19,9 @@ from .products import column_products, product, row_gram
 class PackedFeatures:
     r"""A matrix of features of one to eight bits, a bit of each entry in every plane.
 
-    The value of an entry is ``offset + sum_k weights[k] * bit_k``; see :class:`Code`. Rows are
-    packed into 64-bit words: 16 (two planes) or 32 (one plane) times less memory than float32.
+    The value of an entry is ``offset + sum_k weights[k] * bit_k``; see
+    :class:`~mercer.features.packed.Code`. Rows are packed into 64-bit words: 16 (two planes) or
+    32 (one plane) times less memory than float32.
 
     Parameters
     ----------
@@ -45,6 +46,9 @@ class PackedFeatures:
     >>> np.asarray(Z[1:])
     array([[1, 1, 0]], dtype=int8)
     """
+
+    n_columns: int
+    code: Code
 
     ndim = 2
     #: NumPy leaves ``array @ packed`` to this class, instead of unpacking it.

@@ -19,6 +19,7 @@ from ...kernels import Kernel
 from ...ops.fourier import shifted_cosine
 from ...ops.packed import n_words, pack_codes
 from ...ops.rounding import coded_values, rounded_codes, rounding_excess, row_hashes
+from ...sketches import Projection
 from ..base import FeatureMap
 from ..frequencies import draw_frequencies, projection_names, spectral_kernel
 from ..traits import MapTraits
@@ -126,6 +127,11 @@ class QuantizedFourier(FeatureMap):
     >>> features.set_params(output="packed").transform(X)
     PackedFeatures(100 x 4,096, 2 bits an entry, 0.102 MB)
     """
+
+    projection_: Projection
+    projection_name_: str
+    columns_: RoundedColumns
+    code_: Code
 
     _parameter_constraints: dict[str, Any] = {
         "kernel": [Kernel, None],

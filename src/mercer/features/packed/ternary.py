@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ..._sklearn import RANDOM_STATE, Interval, Options, StrOptions, checked
 from ...engine.moments import ColumnMoments
 from ...kernels import ArcCosine, Gaussian, Kernel, Ternary, kernel_moments
 from ...kernels.lengthscale import RowSummary
-from ...ops.gaussian_moments import gaussian_moments
+from ...ops.gaussian_moments import GaussianMoments, gaussian_moments
 from ...ops.ternary_thresholds import TernaryActivation, matched_activation
 from ...ops.thresholds import Thresholds
 from ...sketches import TernaryProjection
@@ -42,7 +42,7 @@ class CenteredRows(RowSummary):
 
     def __init__(self) -> None:
         super().__init__()
-        self.columns = ColumnMoments()
+        self.columns: ColumnMoments = ColumnMoments()
 
     def update(self, block: Any) -> None:
         """Add a block of rows."""
@@ -108,7 +108,7 @@ class TernaryFeatures(LearnsFromRows, FeatureMap):
         products of integer features approximate ``kernel_`` times m / c².
     tau_ : float
         The mean squared norm of the centred rows.
-    center_ : array of shape (n_features_in_,) or None
+    center_ : array of shape (n_features,) or None
         The mean of the rows.
     target_moments_ : GaussianMoments
         The moments of the target, of which the features have d1 and d2.
@@ -138,6 +138,13 @@ class TernaryFeatures(LearnsFromRows, FeatureMap):
     PackedFeatures(100 x 1,000, 2 bits an entry, 0.0256 MB)
     """
 
+    target_kernel_: Kernel | None
+    target_moments_: GaussianMoments
+    activation_: TernaryActivation
+    tau_: float
+    projection_: TernaryProjection
+    thresholds_: Thresholds
+
     _parameter_constraints: dict[str, Any] = {
         "target": [StrOptions(set(TARGETS)), Kernel, TernaryActivation, callable],
         "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -148,7 +155,12 @@ class TernaryFeatures(LearnsFromRows, FeatureMap):
         "output": [StrOptions({"int8", "packed", "float"})],
         "random_state": RANDOM_STATE,
     }
-    learned = ("tau_", "activation_", "target_kernel_", "target_moments_")
+    learned: ClassVar[tuple[str, ...]] = (
+        "tau_",
+        "activation_",
+        "target_kernel_",
+        "target_moments_",
+    )
 
     def __init__(
         self,

@@ -91,6 +91,9 @@ class WaveFeatures(FeatureMap):
     PackedFeatures(100 x 1,000, 2 bits an entry, 0.0256 MB)
     """
 
+    projection_: Projection
+    waves_: Waves
+
     _parameter_constraints: dict[str, Any] = {
         "kernel": [Kernel, None],
         "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -126,7 +129,7 @@ class WaveFeatures(FeatureMap):
     @property
     def cosine_(self) -> RoundedCosine:
         """Values, scale and harmonics."""
-        return self.waves_.cosine  # type: ignore[attr-defined]
+        return self.waves_.cosine
 
     @property
     def ridge_correction_(self) -> float:

@@ -81,7 +81,7 @@ class ZonalColumns:
         self._exact = [(l, series.pairs.index((l, i))) for l, i in plan.exact]
         self._size = plan.n_directions
         self._fold = options.fold
-        self.scratch = 4 * len(series.pairs) + 2 * n_features
+        self.scratch: int = 4 * len(series.pairs) + 2 * n_features
         self.scratch += 4 * sum(count(n_features, l) for l, _ in self._exact)
         if self._size:
             directions = DIRECTIONS[options.directions](stream, n_features, self._size)
@@ -92,7 +92,7 @@ class ZonalColumns:
             self.scratch += 2 * len(patterns) * (series.degree + 1)
             self.scratch += 0 if self._fold else 2 * self._size
         #: The same on an accelerator, where products do not lie in the output.
-        self.device_scratch = self.scratch + self._size
+        self.device_scratch: int = self.scratch + self._size
 
     @property
     def may_overflow(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ..base import FeatureMap
 from ..polynomial import finite
 from ..rows_seen import LearnsFromRows
 from ..traits import MapTraits
-from .columns import DIRECTIONS, ColumnOptions
+from .columns import DIRECTIONS, ColumnOptions, ZonalColumns
 from .design import MUCH_MISSING, ZonalDesign, truncation_error
 from .plan import LARGEST_HARMONIC
 from .region import Region, find_region
@@ -116,6 +116,16 @@ class GegenbauerFeatures(LearnsFromRows, FeatureMap):
     (8, (0, 1, 2))
     """
 
+    region_: Region
+    columns_: ZonalColumns
+    mean_kernel_: GeneralizedZonal
+    degree_: int
+    order_: int
+    exact_degrees_: tuple[int, ...]
+    n_directions_: int
+    truncation_error_: float
+    largest_truncation_error_: float
+
     _parameter_constraints: dict[str, Any] = {
         "kernel": [Kernel, None],
         "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -128,7 +138,7 @@ class GegenbauerFeatures(LearnsFromRows, FeatureMap):
         "tolerance": [Interval(Real, 0, 1, closed="neither")],
         "random_state": RANDOM_STATE,
     }
-    learned = ("region_",)
+    learned: ClassVar[tuple[str, ...]] = ("region_",)
 
     def __init__(
         self,

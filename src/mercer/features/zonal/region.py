@@ -110,15 +110,34 @@ def find_region(kernel: Kernel, domain: str, summary: RowSummary) -> Region:
     return Region(found, center, planned, far, shares)
 
 
+def on_one_sphere(summary: RowSummary) -> bool:
+    """Return whether all rows have the same norm, and are enough to tell.
+
+    Examples
+    --------
+    >>> from mercer.kernels.lengthscale import RowSummary
+    >>> summary = RowSummary()
+    >>> summary.update(np.eye(9))
+    >>> on_one_sphere(summary)
+    True
+    """
+    return _same_norm(summary) and summary.n_rows >= SPHERE_ROWS
+
+
+def _same_norm(summary: RowSummary) -> bool:
+    lowest, highest = summary.norm_range
+    return bool(highest > 0 and highest - lowest <= SAME_NORM * highest)
+
+
 def _domain(kernel: Kernel, domain: str, summary: RowSummary) -> str:
     lowest, highest = summary.norm_range
-    same = highest > 0 and highest - lowest <= SAME_NORM * highest
+    same = _same_norm(summary)
     if domain == "sphere" and not same:
         raise ValueError(
             f"domain='sphere' needs rows of one norm, but those of X go from {lowest:.6g} to "
             f"{highest:.6g}; divide rows by their norms first, or use domain='ball'."
         )
-    if same and domain != "ball" and (domain == "sphere" or summary.n_rows >= SPHERE_ROWS):
+    if same and domain != "ball" and (domain == "sphere" or on_one_sphere(summary)):
         return "sphere"
     if isinstance(kernel, Isotropic) and not isinstance(kernel, Gaussian):
         raise ValueError(

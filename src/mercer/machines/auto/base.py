@@ -6,6 +6,7 @@ import time
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
@@ -72,6 +73,9 @@ class KernelMachine(Machine):
     linear model; the features. A subclass says which machines learn, and knows the targets.
     """
 
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     _state: AutoState | None = None
     #: ``"regression"`` or ``"classification"``.
     _task: str
@@ -128,6 +132,10 @@ class KernelMachine(Machine):
     def report_(self) -> FitReport:
         """What was chosen, why, and what to expect."""
         return self._fitted().report
+
+    def _chosen(self) -> list[tuple[str, str]]:
+        known = self._state is not None and self._state.report is not None
+        return self.report_.lines() if known else []
 
     @property
     def kernel_(self) -> Kernel:
@@ -258,7 +266,7 @@ class KernelMachine(Machine):
                 if self._state is not None:
                     self._state.target_name = name
                     return blocks
-            able = len(sample.y) >= 2 * FOLDS and len(np.unique(sample.y, axis=0)) > 1
+            able = len(sample.y) >= 2 * FOLDS and sample.target_codes().any()
             pilot = Pilot(sample, ridge if able else None, options, method.n_components, seed)
             chosen, reason = choose_kernel(self.kernel, pilot)
             error: float | None = None
@@ -266,7 +274,10 @@ class KernelMachine(Machine):
                 machine = self._exactly(targets, kernel=chosen.kernel, alpha=self.alpha)
             else:
                 rows = sample.rows(chosen.scaling, chosen.constant)
-                features, error = measured_features(chosen.kernel, method.n_components, seed, rows)
+                features, why, error = measured_features(
+                    chosen.kernel, method.n_components, seed, rows, whole=known == len(sample.y)
+                )
+                method = replace(method, reason=f"{method.reason}; {why}")
                 machine = clone(ridge).set_params(features=features, alpha=self.alpha)
             stage.note(f"{chosen.kernel!r}: {reason}")
         self._state = AutoState(

@@ -53,6 +53,9 @@ class ReweightedEncoder:
         Reweights them.
     """
 
+    encoder: Any
+    weights: Weights
+
     def __init__(self, encoder: Any, weights: Weights) -> None:
         self.encoder, self.weights = encoder, weights
 

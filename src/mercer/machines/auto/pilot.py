@@ -121,6 +121,10 @@ class EncodedSample:
         Gives encoded rows of the host where trials are computed.
     """
 
+    columns: Columns
+    y: Any
+    weights: Any
+
     def __init__(
         self,
         columns: Columns,
@@ -178,12 +182,17 @@ class EncodedSample:
             warnings.filterwarnings("ignore", "X does not have valid feature names")
             return self._bring(np.asarray(self.columns.encoder_named(name).transform(self._raw)))
 
+    def target_codes(self) -> np.ndarray:
+        """Return a number for each row, equal where targets are equal."""
+        # Labels may be objects, which NumPy compares in one dimension only.
+        axis = 0 if self.y.ndim == 2 else None
+        return np.unique(self.y, axis=axis, return_inverse=True)[1].ravel()
+
     def repeated_share(self) -> float:
         """Return the share of rows that occur more than once, target included; 0 if it is small."""
         rows = self._raw.toarray() if is_sparse(self._raw) else np.asarray(self._raw, dtype=float)
-        _, codes = np.unique(self.y, axis=0, return_inverse=True)
         # Missing entries are equal here, too.
-        table = np.column_stack([np.where(np.isnan(rows), np.inf, rows), codes.ravel()])
+        table = np.column_stack([np.where(np.isnan(rows), np.inf, rows), self.target_codes()])
         _, counts = np.unique(table, axis=0, return_counts=True)
         # Of two copies a sample rarely holds both; of many it holds their share.
         pairs = 2 * np.sum(counts == 2) * self.columns.n_rows / len(rows)
@@ -217,6 +226,8 @@ class Pilot:
     seed : int
         Of the random features.
     """
+
+    sample: EncodedSample
 
     def __init__(
         self,

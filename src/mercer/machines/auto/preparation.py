@@ -13,9 +13,9 @@ from sklearn.base import clone
 from ...engine.cluster import Partitions
 from ...engine.sample import RowSample
 from ...engine.streams import Block
+from ...features import GegenbauerFeatures, NystromFeatures
 from ...features.approximation import approximation_error
-from ...features.for_kernel import features_for
-from ...features.nystrom import NystromFeatures
+from ...features.choosing import choose_map, chosen_map
 from ...kernels import Kernel
 from ...preprocessing import TableEncoder
 from ...preprocessing.columns import as_matrix
@@ -176,9 +176,30 @@ def _add_block(shared: Any, block: Block, sample: RowSample) -> None:
     _add_rows(sample, block.X, checked, block.weights, columns, views)
 
 
-def measured_features(kernel: Kernel, n_components: int, seed: int, rows: Any) -> tuple[Any, float]:
-    """Return features for a kernel, and how far they are from it on the rows of a sample."""
-    features = features_for(kernel, n_components, seed)
+def measured_features(
+    kernel: Kernel, n_components: int, seed: int, rows: Any, whole: bool = True
+) -> tuple[Any, str, float]:
+    """Return features for a kernel, why these, and their error on the rows of a sample.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        What they approximate.
+    n_components, seed : int
+        How many, and the seed of them.
+    rows : array of shape (n_rows, n_features)
+        The sample.
+    whole : bool, default=True
+        Whether it holds all rows.
+    """
+    choice = choose_map(kernel, rows, n_components, seed)
+    if choice.situation.sphere and not whole:
+        # Some rows cannot tell that all of them have the same norm.
+        choice = chosen_map(kernel, replace(choice.situation, sphere=False), seed)
+    features = choice.features
+    if isinstance(features, GegenbauerFeatures):
+        # The first block of a stream may be another one than that of the next machine.
+        features.set_params(domain=clone(features).fit(rows).region_)
     if isinstance(features, NystromFeatures):
         # Landmarks are exact: the error is that of other rows.
         stop = max(1, int(LANDMARK_SHARE * rows.shape[0]))
@@ -193,7 +214,7 @@ def measured_features(kernel: Kernel, n_components: int, seed: int, rows: Any) -
             UserWarning,
             stacklevel=8,
         )
-    return features, error
+    return features, choice.reason, error
 
 
 def finished(encoder: Any) -> Any:

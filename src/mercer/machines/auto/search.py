@@ -20,7 +20,7 @@ from ...kernels.derivatives import has_slopes
 from .trial import HeldOutData, Trial
 
 #: Rows of the stages, by effort, for tables of few columns and targets.
-STAGES = {
+STAGES: dict[str, tuple[int, ...]] = {
     "quick": (1000, 2500),
     "default": (1500, 4000, 9000),
     "thorough": (2000, 6000, 16000),

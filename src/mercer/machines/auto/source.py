@@ -120,7 +120,7 @@ class StreamOfBlocks:
         self._near: Any = None
         self.whole: Any = None
         known = getattr(stream, "n_rows", None)
-        self.n_rows = known if isinstance(known, int) else None
+        self.n_rows: int | None = known if isinstance(known, int) else None
 
     @property
     def near(self) -> Any:

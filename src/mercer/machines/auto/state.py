@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..._registry import storable
+from ..._words import shortened
 from ...kernels import Kernel, Polynomial
 from ...solvers.cost import FOLDS
-from ..report import AS_ASKED, CRITERIA, FitReport, shortened
+from ..report import AS_ASKED, CRITERIA, FitReport
 from .plan import Method
 from .preparation import LinearModel
 

@@ -106,6 +106,9 @@ class HeldOutData:
         Sample weights.
     """
 
+    n_held: int
+    weights: np.ndarray | None
+
     def __init__(
         self, X: Any, Y: np.ndarray, n_held: int, weights: np.ndarray | None = None
     ) -> None:
@@ -113,7 +116,7 @@ class HeldOutData:
         self._most_direct = DIRECT_ROWS if is_numpy(X) else DEVICE_DIRECT_ROWS
         own = None if weights is None else weights[:n_held]
         held = Y[:n_held] - np.average(Y[:n_held], axis=0, weights=own)
-        self.variance = max(float(np.average((held**2).mean(axis=1), weights=own)), 1e-300)
+        self.variance: float = max(float(np.average((held**2).mean(axis=1), weights=own)), 1e-300)
 
     def rows(self, weights: Weights | None) -> Any:
         """Return all rows as a metric sees them."""

@@ -11,11 +11,19 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import TransformerMixin, clone
+from sklearn.base import clone
 
 from ..._array import as_floating, brought, joined_rows
 from ..._random import Stream, seed_of
-from ..._sklearn import RANDOM_STATE, Interval, StrOptions, check_rows, fit_context
+from ..._sklearn import (
+    RANDOM_STATE,
+    Interval,
+    StrOptions,
+    TransformerMixin,
+    check_rows,
+    fit_context,
+)
+from ..._words import shortened
 from ...engine.cluster import Partitions, answered, on_cluster
 from ...engine.progress import Job
 from ...engine.sample import RowSample
@@ -23,7 +31,6 @@ from ...engine.streams import Block, learning_rows, stream_names
 from ...engine.threads import allowed_threads
 from ...kernels import Kernel
 from ..estimator import ALPHA, adopt
-from ..report import shortened
 from ..targets import LabelTargets, Targets
 from .batches import fresh_blocks, landmark_rows, probed, repeated, sample_size
 from .choices import ENOUGH_ROWS, Choices, choose_alphas, choose_kernel, choose_solver
@@ -63,6 +70,8 @@ CONSTRAINTS: dict[str, list[Any]] = {
 
 class FeatureLearner(TransformerMixin, LearntAttributes):
     """The loop of :class:`IRKMRegressor` and its like; a subclass knows targets and weights."""
+
+    n_features_in_: int
 
     _parameter_constraints: dict[str, list[Any]] = CONSTRAINTS
     #: Iterations by default, and the share of rows that is held out.
@@ -194,7 +203,9 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
         def update(weights: Any, result: Fit) -> Weights:
             return weights.updated(result.E, result.D, rule) if scales.n_varying else weights
 
-        with job.stage("iterations") as stage:
+        # No call is larger than a decomposition of the kernel matrix, or of the metric.
+        largest = 4 / 3 * max(whole.n_rows, self.n_features_in_) ** 3
+        with job.stage("iterations") as stage, allowed_threads(largest):
             steps = self._steps()
             best, history = iterate(fit, weights, batches, held, update, steps, self.patience)
             if held is not None:

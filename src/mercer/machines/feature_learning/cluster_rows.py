@@ -143,6 +143,9 @@ class RowsOnCluster:
         Which of the rows; ``None`` means all.
     """
 
+    n_rows: int
+    weight: float
+
     def __init__(
         self,
         partitions: Partitions,

@@ -39,17 +39,17 @@ class Scales:
     def __init__(self, columns: ColumnMoments, targets: ColumnMoments, standardize: bool) -> None:
         deviation = columns.deviation()
         ones, zeros = np.ones_like(deviation), np.zeros_like(deviation)
-        self.center = columns.mean if standardize else zeros
-        self.scale = np.where(deviation > 0, deviation, 1.0) if standardize else ones
+        self.center: np.ndarray = columns.mean if standardize else zeros
+        self.scale: np.ndarray = np.where(deviation > 0, deviation, 1.0) if standardize else ones
         #: Standard deviations of the columns once scaled.
-        self.deviation = deviation / self.scale
+        self.deviation: np.ndarray = deviation / self.scale
         #: What a typical row is, far from the origin or not.
         shift = (columns.mean - self.center) / self.scale
-        self.typical = np.sqrt(self.deviation**2 + shift**2)
-        self.target_center = targets.mean
+        self.typical: np.ndarray = np.sqrt(self.deviation**2 + shift**2)
+        self.target_center: np.ndarray = targets.mean
         deviation = targets.deviation()
-        self.n_varying = int(np.sum(deviation > 0))
-        self.target_scale = np.where(deviation > 0, deviation, 1.0)
+        self.n_varying: int = int(np.sum(deviation > 0))
+        self.target_scale: np.ndarray = np.where(deviation > 0, deviation, 1.0)
 
     def variance(self) -> float:
         """Return the variance of all targets, once scaled."""
@@ -136,6 +136,9 @@ class Standardized:
     check : bool, default=False
         Whether the rows have not been read before, and may not be finite.
     """
+
+    n_rows: int
+    weight: float
 
     def __init__(
         self,

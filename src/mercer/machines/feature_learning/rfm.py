@@ -43,10 +43,13 @@ class RFMRegressor(_Directions, Regression, FeatureLearner):
 
     Parameters
     ----------
-    kernel, mixing, safeguard, alpha, negative, solver, n_components, fresh, batch_size, \
-patience, validation_fraction, standardize, warm_start, verbose, random_state
+    kernel
         As in :class:`IRKMRegressor`; kernels that depend on the choice of axes
         (:class:`~mercer.ProductLaplace`, :class:`~mercer.OnColumns`) have no matrix.
+    mixing, safeguard, alpha, negative, solver, n_components, fresh, batch_size
+        As in :class:`IRKMRegressor`.
+    patience, validation_fraction, standardize, warm_start, verbose, random_state
+        As in :class:`IRKMRegressor`.
     n_iterations : int or None, default=None
         How often the matrix is updated, at most; ``None`` means 20.
 
@@ -60,8 +63,9 @@ patience, validation_fraction, standardize, warm_start, verbose, random_state
         Shares of the columns in the trace.
     history_ : list of dict
         Error, ridge parameter and importances of every iteration.
-    n_iter_, best_iteration_, left_out_error_, validation_fraction_, alpha_, solver_, \
-solver_reason_, kernel_, report_
+    n_iter_, best_iteration_, left_out_error_, validation_fraction_, alpha_
+        As in :class:`IRKMRegressor`.
+    solver_, solver_reason_, kernel_, report_
         As in :class:`IRKMRegressor`.
 
     References

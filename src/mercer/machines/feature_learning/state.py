@@ -141,3 +141,6 @@ class LearntAttributes(Machine):
     def report_(self) -> LearnerReport:
         """What was chosen and why, what was learnt, and how good it is, in words."""
         return self._fitted().report
+
+    def _chosen(self) -> list[tuple[str, str]]:
+        return [] if self._state is None else self._state.report.lines()

@@ -91,8 +91,7 @@ def gathered_pairs(X: torch.Tensor | RowPairs, sketch: Gathered, size: int) -> R
         rows, n_rows = X, X.shape[0]
         steps = 2 * X.stride(0), X.stride(0)
     n_pairs = (n_rows + 1) // 2
-    kind = torch.complex64 if rows.dtype == torch.float32 else torch.complex128
-    found = torch.empty((n_pairs, size), dtype=kind, device=rows.device)
+    found = torch.empty((n_pairs, size), dtype=_complex_of(rows), device=rows.device)
     grid = triton.cdiv(n_pairs, PAIRS), triton.cdiv(size, COLUMNS)
     _gathered_pairs[grid](
         *(rows, sketch.starts, sketch.columns, sketch.signs, torch.view_as_real(found)),
@@ -103,6 +102,33 @@ def gathered_pairs(X: torch.Tensor | RowPairs, sketch: Gathered, size: int) -> R
         COLUMNS=COLUMNS,
     )
     return RowPairs(found, n_rows)
+
+
+@triton.jit
+def _paired(X, signs, out, size, n_rows, step, BLOCK: tl.constexpr):
+    pair = tl.program_id(0).to(tl.int64)
+    column = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    inside = column < size
+    there = inside & (2 * pair + 1 < n_rows)
+    sign = tl.load(signs + column, mask=inside)
+    even = X + 2 * pair * step + column
+    target = out + (pair * size + column) * 2
+    tl.store(target, sign * tl.load(even, mask=inside), mask=inside)
+    tl.store(target + 1, sign * tl.load(even + step, mask=there, other=0.0), mask=inside)
+
+
+def paired_rows(X: torch.Tensor, signs: torch.Tensor) -> RowPairs:
+    """Return rows as pairs, with their columns multiplied by signs."""
+    n_pairs, size = (X.shape[0] + 1) // 2, X.shape[1]
+    found = torch.empty((n_pairs, size), dtype=_complex_of(X), device=X.device)
+    _paired[(n_pairs, triton.cdiv(size, BLOCK))](
+        *(X, signs, torch.view_as_real(found), size, X.shape[0], X.stride(0)), BLOCK=BLOCK
+    )
+    return RowPairs(found, X.shape[0])
+
+
+def _complex_of(X: torch.Tensor) -> torch.dtype:
+    return torch.complex64 if X.dtype == torch.float32 else torch.complex128
 
 
 @triton.jit
@@ -230,14 +256,16 @@ def add_pairs(
     weights: torch.Tensor | None = None,
     total: torch.Tensor | None = None,
     signs: torch.Tensor | None = None,
+    place: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Return the rows of pairs, times weights of columns, added to ``total`` in place if given.
 
-    The columns of the pairs themselves are then multiplied by signs, if these are given.
+    Without a total they are written to ``place``, if given. The columns of the pairs themselves
+    are then multiplied by signs, if these are given.
     """
     size = pairs.values.shape[1]
     values = torch.view_as_real(pairs.values)
-    out = total
+    out = place if total is None else total
     if out is None:
         out = torch.empty((pairs.n_rows, size), dtype=values.dtype, device=values.device)
     _added[(values.shape[0], triton.cdiv(size, BLOCK))](

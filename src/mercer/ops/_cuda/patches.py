@@ -7,13 +7,13 @@ import triton
 import triton.language as tl
 
 #: Positions and columns that one program handles: what is known of columns serves all positions.
-POSITIONS, COLUMNS = 16, 128
+POSITIONS, COLUMNS = 32, 128
 
 
 @triton.jit
 def _tapped(
     X, offsets, columns, signs, out, n_positions, height, width, step, size, n_taps,
-    POSITIONS: tl.constexpr, COLUMNS: tl.constexpr,
+    POSITIONS: tl.constexpr, COLUMNS: tl.constexpr, TOGETHER: tl.constexpr,
 ):  # fmt: skip
     # Programs for the same positions run together, while what they read is in the cache.
     groups = tl.cdiv(size, COLUMNS)
@@ -25,6 +25,8 @@ def _tapped(
     for tap in range(n_taps):
         down, right = tl.load(offsets + 2 * tap), tl.load(offsets + 2 * tap + 1)
         channel = tl.load(columns + tap * size + column, mask=inside, other=0)
+        # Numbers that follow each other are read at once.
+        channel = tl.max_contiguous(tl.multiple_of(channel, TOGETHER), TOGETHER)
         sign = tl.load(signs + tap * size + column, mask=inside, other=0.0)
         lower, beside = y + down, x + right
         there = known & (lower >= 0) & (lower < height) & (beside >= 0) & (beside < width)
@@ -41,6 +43,7 @@ def tapped(
     offsets: torch.Tensor,
     columns: torch.Tensor,
     signs: torch.Tensor,
+    together: int = 1,
 ) -> torch.Tensor:
     """Return the sketches of all patches, in the dtype of the images; summed in that of the signs.
 
@@ -54,6 +57,8 @@ def tapped(
         Which of their channels.
     signs : tensor of shape (n_taps, size)
         Times what.
+    together : int, default=1
+        Channels come in runs of so many, each of which begins at a multiple of this number.
     """
     n, height, width, _ = images.shape
     n_taps, size = columns.shape
@@ -65,5 +70,6 @@ def tapped(
         *(height, width, images.stride(2), size, n_taps),
         POSITIONS=POSITIONS,
         COLUMNS=COLUMNS,
+        TOGETHER=together,
     )
     return found

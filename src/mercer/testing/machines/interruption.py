@@ -32,7 +32,7 @@ class Interrupter:
     def __init__(self, packages: set[str], at: int | None = None) -> None:
         self.packages = packages
         self.at = at
-        self.calls = 0
+        self.calls: int = 0
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
         """Count a call."""

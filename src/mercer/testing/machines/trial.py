@@ -74,9 +74,9 @@ class MachineTrial:
 
     def __init__(self, machine: Any, options: MachineOptions | None = None) -> None:
         self.machine = machine
-        self.options = MachineOptions() if options is None else options
-        self.classifies = bool(is_classifier(machine))
-        self.tags = get_tags(machine)
+        self.options: MachineOptions = MachineOptions() if options is None else options
+        self.classifies: bool = bool(is_classifier(machine))
+        self.tags: Any = get_tags(machine)
 
     @cached_property
     def X(self) -> np.ndarray:
