@@ -53,6 +53,7 @@ EXAMPLES = {
     "comparison": "40_diagnostics/plot_comparison.py",
     "displays": "40_diagnostics/plot_displays.py",
     "merge": "40_scale/plot_merge.py",
+    "tables": "40_scale/plot_tables_from_elsewhere.py",
     "planning": "40_diagnostics/plot_planning.py",
 }
 

@@ -66,8 +66,8 @@ def query(kind, folder):
     if kind == "duckdb":
         import duckdb
 
-        # What it may hold of files and buffers.
-        connection = duckdb.connect(config={"memory_limit": "100MB"})
+        # What it may hold of files and buffers; each thread reads some row groups ahead.
+        connection = duckdb.connect(config={"memory_limit": "200MB", "threads": 2})
         return connection, connection.sql(f"select * from '{files}' where y < 2")
     return None, pl.scan_parquet(files).filter(pl.col("y") < 2)
 

@@ -119,6 +119,20 @@ def test_the_front_door_takes_categories_dates_and_missing_values(make):
     assert classifier.score(rows, frame["label"].to_numpy()) > 0.95
 
 
+@pytest.mark.parametrize("make", KINDS)
+def test_machines_predict_and_score_a_query(make):
+    rows, y = FRAME.drop("y"), FRAME["y"].to_numpy()
+    for machine in (FeatureRidge(), KernelRegressor(Gaussian(2.0))):
+        machine.fit(rows, y)
+        with_targets = TableStream(make(FRAME), "y", block_rows=300, dtype="float64")
+        assert machine.score(with_targets) == pytest.approx(machine.score(rows, y), abs=1e-9)
+        turned = TableStream(make(FRAME), "y", columns=rows.columns[::-1])
+        with pytest.raises(ValueError, match=r"columns of the stream are .*in this order"):
+            machine.score(turned)
+        alone = TableStream(make(rows), None, block_rows=300, dtype="float64")
+        assert machine.predict(alone) == pytest.approx(machine.predict(rows), abs=1e-9)
+
+
 class Interrupted(Exception):
     pass
 
@@ -227,6 +241,14 @@ def test_bad_requests_name_the_table(make):
     with pytest.raises(ValueError, match=f"only for CSV files, but this is the {name}"):
         TableStream(table, "y", sep=";")
     assert f"TableStream(the {name}, target=['y']" in repr(TableStream(table, "y"))
+
+
+@pytest.mark.parametrize("make", [lazy, relation, dataset, generated_dataset])
+def test_lists_are_no_values_of_a_column(make):
+    table = make(FRAME.with_columns(parts=pl.concat_list("u", "w")))
+    with pytest.raises(ValueError, match=r"'parts' .* has type .*list.*numpy\.stack"):
+        TableStream(table, "y")
+    assert TableStream(table, "y", columns=["u", "w"]).columns == ["u", "w"]
 
 
 def test_rows_in_memory_need_no_stream():

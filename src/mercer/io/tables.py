@@ -147,6 +147,7 @@ class TableStream:
                 _assert_column(name, names, "columns")
                 if name in self.target:
                     raise ValueError(f"columns: {name!r} is the target; leave it out.")
+        self._refuse_lists()
         if not self.columns:
             raise ValueError(f"No column of {self._source.name} is left to predict from.")
         single = isinstance(target, str)
@@ -179,6 +180,17 @@ class TableStream:
         """Yield the targets alone, block by block; no other column is converted."""
         for batch, seen in self._rows.batches(self.target):
             yield self._rows.targets_of(batch, seen)
+
+    def _refuse_lists(self) -> None:
+        types = require("pyarrow", "tables", "Reading tables").types
+        for name in self.columns:
+            kind = self._source.schema.field(name).type
+            if types.is_nested(kind) and not types.is_dictionary(kind):
+                raise ValueError(
+                    f"Column {name!r} of {self._source.name} has type {kind}; a column holds one "
+                    "value for each row: leave it out with columns=[...], make columns of its "
+                    "parts, or give fit blocks (X, y) of your own, with X=numpy.stack(...) of it."
+                )
 
     def _assert_numbers(self) -> None:
         types = require("pyarrow", "tables", "Reading tables").types

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,8 +11,9 @@ from scipy.special import log_softmax
 
 from .._array import is_foreign, joined_rows, moved, namespace, ones_for_rows
 from .._sklearn import ClassifierMixin, RegressorMixin
+from .._words import listed
 from ..engine.cluster import Partitions, answered, on_cluster
-from ..engine.streams import Block, as_weights, is_stream, refuse_beside_stream
+from ..engine.streams import Block, as_weights, is_stream, refuse_beside_stream, stream_names
 from .calibration import every_class
 from .estimator import Machine, Values
 
@@ -22,12 +25,31 @@ class Predicting(Machine):
         """Return predictions for rows, or for all rows of a stream."""
         if not is_stream(X):
             return self.raw_predict(X, with_variance)
-        found = [self.raw_predict(_rows(item), with_variance) for item in self._blocks(X)]
+        found = [values for _, values in self._block_values(X, with_variance)]
         if not found:
             raise ValueError("The stream of blocks is empty: at least one block is needed.")
         variances = [part[1] for part in found if part[1] is not None]
         values = joined_rows([part[0] for part in found])
         return values, joined_rows(variances) if variances else None
+
+    def _block_values(self, stream: Any, with_variance: bool) -> Iterator[tuple[Any, Values]]:
+        """Yield the blocks of a stream with the predictions for their rows."""
+        names, known = (
+            None if found is None else list(found)
+            for found in (stream_names(stream), getattr(self, "feature_names_in_", None))
+        )
+        if names is not None and known is not None and names != known:
+            raise ValueError(
+                f"The columns of the stream are {listed(names)}, but {type(self).__name__} was "
+                f"fitted with {listed(known)}; give TableStream columns=[...] in this order."
+            )
+        for item in self._blocks(stream):
+            with warnings.catch_warnings():
+                if names is not None:
+                    # They were compared; blocks are arrays, and have none.
+                    warnings.filterwarnings("ignore", "X does not have valid feature names")
+                values = self.raw_predict(_rows(item), with_variance)
+            yield item, values
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return R² of numbers, or the accuracy of labels.
@@ -57,8 +79,7 @@ class Predicting(Machine):
         true: list[Any] = []
         predicted: list[Any] = []
         parts: list[Any] = []
-        for item in self._blocks(X):
-            values = self.raw_predict(_rows(item), False)[0]
+        for item, (values, _) in self._block_values(X, False):
             if not isinstance(item, tuple) or item[1] is None or np.shape(item[1])[-1:] == (0,):
                 raise ValueError(
                     "score needs targets: let the stream yield (X, y), for a TableStream with "

@@ -19,7 +19,7 @@ from sklearn.preprocessing import (
 
 import mercer
 from mercer import Gaussian, KernelClassifier, KernelRegressor
-from mercer.io import ModelFileError
+from mercer.io import ModelFileError, fit_resumable
 
 N = 400
 RNG = np.random.default_rng(0)
@@ -88,6 +88,33 @@ def test_a_stream_teaches_it_by_its_first_block_and_says_so():
     numbers = [(rows[["size"]], y) for rows, y in blocks]
     model = KernelRegressor("gaussian", encoder=StandardScaler()).fit(numbers)
     assert model.encoder_.mean_ == pytest.approx(FRAME[["size"]].mean().to_numpy())
+
+
+def test_a_pass_with_it_is_resumed(tmp_path):
+    class Stopped(Exception):
+        pass
+
+    class Blocks:
+        left = 13
+
+        def __iter__(self):
+            for rows in np.split(np.arange(N), 4):
+                self.left -= 1
+                if self.left == 0:
+                    raise Stopped
+                yield FRAME.iloc[rows], Y[rows]
+
+    file, blocks = tmp_path / "pass.checkpoint", Blocks()
+    model = KernelRegressor(Gaussian(2.0), n_components=32, encoder=columns())
+    first = r"no partial_fit"
+    with pytest.raises(Stopped), pytest.warns(UserWarning, match=first):
+        fit_resumable(model, blocks, file, every=0)
+    blocks.left = 10**9
+    with pytest.warns(UserWarning, match="Resumed from"):
+        fit_resumable(model, blocks, file)
+    with pytest.warns(UserWarning, match=first):
+        whole = KernelRegressor(Gaussian(2.0), n_components=32, encoder=columns()).fit(blocks)
+    assert np.array_equal(model.predict(FRAME), whole.predict(FRAME))
 
 
 def test_sparse_and_framed_outputs_are_numbers():
