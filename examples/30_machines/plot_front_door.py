@@ -41,7 +41,7 @@ def houses(n):
 
 frame, price = houses(8000)
 train, new = slice(0, 4000), slice(4000, 8000)
-model = KernelRegressor().fit(frame[train], price[train])
+model = KernelRegressor(effort="quick").fit(frame[train], price[train])
 mean, std = model.predict(frame[new], return_std=True)
 inside = (abs(mean - price[new]) < 2 * std).mean()
 linear = make_pipeline(TableEncoder(limit=None), FeatureRidge(selection=5))
