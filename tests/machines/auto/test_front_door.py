@@ -350,3 +350,11 @@ def test_dates_are_no_targets_and_two_rows_are_enough():
         KernelRegressor("gaussian").fit(X, pd.date_range("2020", periods=10))
     model = KernelRegressor("gaussian").fit(X[:2], [0.0, 1.0])
     assert model.report_.linear_score is None
+
+
+def test_a_map_that_was_chosen_does_not_warn_of_the_rows_it_was_chosen_for():
+    X = np.random.default_rng(0).standard_normal((1000, 3))
+    # Warnings are errors: 32 polynomials would not reach the rows furthest out, 512 do.
+    few, many = (KernelRegressor(Gaussian(2.0), n_components=m).fit(X, X[:, 0]) for m in (32, 512))
+    assert "RandomFourier" in str(few.report_)
+    assert "GegenbauerFeatures" in str(many.report_)

@@ -196,6 +196,8 @@ def measured_features(
     if choice.situation.sphere and not whole:
         # Some rows cannot tell that all of them have the same norm.
         choice = chosen_map(kernel, replace(choice.situation, sphere=False), seed)
+    if _too_far(choice.features, rows):
+        choice = chosen_map(kernel, replace(choice.situation, furthest=np.inf), seed)
     features = choice.features
     if isinstance(features, GegenbauerFeatures):
         # The first block of a stream may be another one than that of the next machine.
@@ -215,6 +217,15 @@ def measured_features(
             stacklevel=8,
         )
     return features, choice.reason, error
+
+
+def _too_far(features: Any, rows: Any) -> bool:
+    """Return whether some rows are beyond the degrees that polynomials have room for."""
+    if not isinstance(features, GegenbauerFeatures):
+        return False
+    fitted = clone(features).fit(rows)
+    guard = fitted.traits_.guard
+    return bool(guard is not None and guard.radius is None and fitted.region_.largest > guard.reach)
 
 
 def finished(encoder: Any) -> Any:
