@@ -119,6 +119,9 @@ EVIDENCE = {
         lambda row: row["rows"] != "sphere" and row["reach"] <= NEAR and has_linear(row),
     ),
     ("Gaussian", 2): Evidence(
+        ("Gaussian, wide",), "Fourier", ("Gegenbauer",), lambda row: row["rows"] == "sparse"
+    ),
+    ("Gaussian", 3): Evidence(
         ("Gaussian",),
         "Fourier",
         ("Gegenbauer",),

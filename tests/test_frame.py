@@ -128,7 +128,9 @@ def test_rows_of_pandas_keep_their_index():
 
 
 @pytest.mark.parametrize("asked", ["pandas", "polars"])
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=repr)
+@pytest.mark.parametrize(
+    "make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"]
+)
 def test_set_output_gives_frames_with_the_index_of_pandas(asked, make):
     frame = make({"a": [1.0, 2.0, 4.0], "b": [0.5, 0.0, 1.0]})
     if isinstance(frame, pd.DataFrame):

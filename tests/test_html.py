@@ -144,6 +144,7 @@ def test_errors_plans_and_comparisons_have_a_table():
     assert "95 % interval 0.011 to 0.013" in shown(error)
     assert "500 of 9,000" in shown(error)
     assert "3, each with each" in shown(ApproximationError(0.012, 0.1, 3))
+    assert "RandomFourier" in shown(mercer.choose_map(mercer.Laplace(), X))
     plan = mercer.plan((1000, 5), mercer.FeatureRidge(FOURIER))
     assert "fits" in shown(plan)
     found = mercer.compare(X, Y, maps=["linear"])

@@ -4,7 +4,7 @@ Which map for a Gaussian kernel: it depends on how many lengthscales the rows ar
 
 Errors of three maps of 512 features by the reach of the rows, the root of their mean squared
 distance from their mean over the lengthscale, measured on rows that no map has seen. Circles are
-the choices of `choose_map`: Gegenbauer polynomials for a small reach, where few degrees hold the
+the choices of ``choose_map``: Gegenbauer polynomials for a small reach, where few degrees hold the
 kernel, random Fourier features beyond. Nyström features see the rows and have the smallest error,
 but not as seeds: they store their landmarks. Left: normal rows; right: rows on a sphere.
 """
@@ -25,7 +25,7 @@ from mercer import (
 
 REACHES = 2.0 ** np.arange(-2, 2.6, 0.5)
 MAPS = {"RandomFourier": RandomFourier, "GegenbauerFeatures": GegenbauerFeatures}
-COLOURS = {"RandomFourier": "C3", "GegenbauerFeatures": "C0", "NystromFeatures": "0.6"}
+COLOURS = {"RandomFourier": "C0", "GegenbauerFeatures": "C5", "NystromFeatures": "C2"}
 normal = np.random.default_rng(0).standard_normal((2000, 8)) / 8**0.5
 sphere = normal / np.linalg.norm(normal, axis=1, keepdims=True)
 

@@ -258,6 +258,9 @@ def like(X: Any, parameter: np.ndarray) -> Any:
     transfer. Integer parameters (indices) keep their dtype.
     """
     name = floating_name(X) if parameter.dtype.kind == "f" else str(parameter.dtype)
+    if hasattr(X, "values_are_known"):
+        # A recorded array is used once: nothing is kept for the next block.
+        return namespace(X).asarray(parameter, dtype=name)
     if is_numpy(X):
         if parameter.dtype == np.dtype(name):
             return parameter

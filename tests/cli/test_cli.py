@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import mercer
+from mercer import _limits
 from mercer.cli import COMMANDS, main
 from mercer.cli._screen import explained
 
@@ -34,6 +35,16 @@ def test_info_names_versions_and_the_budget():
     assert result.exit_code == 0
     for word in ("numpy", "numba", "threads", "memory budget", mercer.__version__):
         assert word in result.output
+
+
+def test_info_says_where_threads_and_memory_come_from(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    limit = _limits.Limit(3 * 10**9, "memory limit of the container (here)")
+    monkeypatch.setattr(_limits, "memory", lambda: limit)
+    monkeypatch.setattr(_limits, "free_memory", lambda: 2 * 10**9)
+    output = " ".join(run("info").output.split())
+    assert "threads 1: environment variable OMP_NUM_THREADS" in output
+    assert "memory 3 GB: memory limit of the container (here); 2 GB free" in output
 
 
 def test_demo_prints_a_table_and_writes_a_picture(tmp_path):

@@ -68,6 +68,19 @@ def test_features_of_a_series_have_its_kernel(pooling):
     assert (abs(np.mean(found, axis=0) - exact) / error).max() < 4.5
 
 
+@pytest.mark.parametrize(
+    ("pooling", "method", "degree"),
+    [("gap", "random", 2), (None, "random", None), ("gap", "sketch", 8)],
+)
+def test_degrees_that_are_chosen(pooling, method, degree):
+    images = images_of(3, 4, 4, 1)
+    features = CNTKSketch(2, n_components=24, pooling=pooling, method=method, random_state=0)
+    Z = features.fit_transform(images)
+    assert np.array_equal(features.set_params(degree=degree).fit_transform(images), Z)
+    other = 3 if degree is None else degree + 2
+    assert not np.allclose(features.set_params(degree=other).fit_transform(images), Z)
+
+
 def test_the_relu_itself_is_not_sketched():
     images = images_of(2, 3, 3, 1)
     assert CNTKSketch(1, n_components=8, degree=None).fit(images).traits_.unbiased

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mercer import FeatureRidge, KernelRegressor, RandomFourier, SphericalCoordinates
 from mercer.io import GridRows
@@ -73,6 +75,27 @@ def test_values_of_rows_come_back_to_their_cells(cells, chunks):
     xarray.testing.assert_equal(back, truth.compute().rename("temperature"))
     assert back.attrs == {}
     assert rows.grid(marks, name="error").name == "error"
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    shape=st.lists(st.integers(1, 5), min_size=1, max_size=3),
+    block_rows=st.integers(1, 7),
+    seed=st.integers(0, 2**16),
+)
+def test_known_and_missing_cells_together_are_the_field(shape, block_rows, seed):
+    generator = np.random.default_rng(seed)
+    values = generator.standard_normal(shape)
+    values[generator.random(shape) < 0.5] = np.nan
+    array = xarray.DataArray(values)
+    known = GridRows(array, block_rows=block_rows)
+    X, y = known.rows()
+    xarray.testing.assert_equal(known.grid(y), array)
+    assert np.array_equal(values[tuple(X.to_numpy(int).T)], y)
+    gaps = GridRows(array, cells="missing", block_rows=block_rows)
+    filled = array.fillna(gaps.grid(np.arange(float(len(gaps.rows())))))
+    assert not filled.isnull().any()
+    assert len(X) + len(gaps.rows()) == array.size
 
 
 def test_chunks_are_read_one_by_one():

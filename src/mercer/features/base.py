@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._array import namespace
+from .._array import has_values, namespace
 from .._random import DrawBudget, Stream, seed_of, stored_random_state
 from .._sklearn import (
     BaseEstimator,
@@ -197,6 +197,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         check_is_fitted(self)
         if on_cluster(X):
             return answered(self, "transform", X)
+        if not has_values(X):
+            return self.map_block(X, namespace(X))
         return self.transform_checked(check_rows(self.kernel_.as_rows(X)[0], owner=self))
 
     def transform_checked(self, X: Any, as_floats: bool = False) -> Any:

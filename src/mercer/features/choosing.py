@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from .._array import is_foreign, is_sparse
+from .._html import facts
 from .._settings import settings
 from .._sklearn import check_rows
+from .._words import one_line
 from ..engine.rows import visit_rows
 from ..kernels import (
     CNTK,
@@ -62,6 +64,10 @@ class MapChoice:
 
     def __repr__(self) -> str:
         return f"{' '.join(repr(self.features).split())}: {self.reason}"
+
+    def _repr_html_(self) -> str:
+        pairs = [("features", one_line(self.features)), ("reason", self.reason)]
+        return facts(type(self).__name__, pairs)
 
 
 def choose_map(

@@ -127,8 +127,14 @@ RULES: dict[str, tuple[Rule, ...]] = {
         ),
         Rule(
             "RandomFourier",
+            "sparse rows",
+            "polynomials would fill them, as the mean is subtracted first",
+            lambda s: s.density < 1,
+        ),
+        Rule(
+            "RandomFourier",
             "other rows",
-            "the kernel has too many degrees, or the mean of the rows must be subtracted",
+            "it has too many degrees; waves of random frequencies do as well, in less time",
             _otherwise,
         ),
     ),

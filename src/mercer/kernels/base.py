@@ -14,6 +14,7 @@ from .._array import (
     as_floating,
     dtype_name,
     floating_name,
+    has_values,
     is_foreign,
     is_numpy,
     namespace,
@@ -174,6 +175,8 @@ class Kernel(BaseEstimator):
         >>> bool(np.allclose(kernel.matvec(X, v), kernel(X) @ v))
         True
         """
+        if not has_values(X):
+            return self._tile(X, X if Y is None else Y, namespace(X)) @ v
         X, Y, kernel = self.prepared(X, Y)
         Y = X if Y is None else Y
         columns, many = as_columns(v, Y.shape[0], X, "v")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from .._array import as_floating, is_sparse
 from .._registry import storable
 from ..engine.sample import RowSample
 from ..engine.streams import learning_rows, rows_at, rows_between
-from ..engine.threads import openmp_threads
+from ..engine.threads import allowed_threads, openmp_threads
 from .feature_rows import FeatureRows
 from .kernel_objective import ClusterTotals, KernelObjective, kernel_objective
 from .row_streams import feature_blocks
@@ -88,7 +89,7 @@ class KMeansState:
     def cluster(self, Z: np.ndarray, weights: np.ndarray | None, found: KMeans) -> None:
         """Run k-means on the features of all rows, which may be changed if they are ours."""
         found.set_params(copy_x=not self.rows.overwritable)
-        with openmp_threads(2 * Z.size * self.n_clusters):
+        with self._threads(Z):
             found.fit(Z, sample_weight=weights)
         self.centers, self.n_iter, self.method = found.cluster_centers_, found.n_iter_, "k-means"
         labels, squares = self.closest(Z)
@@ -117,7 +118,7 @@ class KMeansState:
         The first block is clustered by itself, and so gives the first centers.
         """
         if self.is_empty:
-            with openmp_threads(2 * Z.size * self.n_clusters):
+            with self._threads(Z):
                 found = start.fit(Z, sample_weight=weights)
             self.centers = found.cluster_centers_.astype(float)
         elif self.method == "k-means":
@@ -152,11 +153,18 @@ class KMeansState:
     def closest(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the closest center for features of rows, and the squared distances."""
         centers = self.centers.astype(Z.dtype)
-        with openmp_threads(2 * Z.size * self.n_clusters):
+        with self._threads(Z):
             labels, distances = pairwise_distances_argmin_min(
                 Z, centers, metric="euclidean", metric_kwargs={"squared": True}
             )
         return labels.astype(np.int32), distances.astype(float)
+
+    @contextmanager
+    def _threads(self, Z: np.ndarray) -> Iterator[None]:
+        """Hold OpenMP and BLAS to the threads that a step with some features is worth."""
+        operations = 2 * Z.size * self.n_clusters
+        with openmp_threads(operations), allowed_threads(operations):
+            yield
 
     def objective(self) -> KernelObjective | None:
         """Return the objective in the space of the exact kernel, computed once."""
@@ -183,7 +191,8 @@ class KMeansState:
         if known is None:
             known = ClusterTotals.of(labels, weights, self.n_clusters).scaled(n_rows / len(labels))
         K = np.asarray(self.kernel(as_floating(X, "float64")))
-        return kernel_objective(K, labels, known, weights, estimated=totals is None)
+        with allowed_threads(2 * len(K) ** 2 * self.n_clusters):
+            return kernel_objective(K, labels, known, weights, estimated=totals is None)
 
     def refuse_compact(self, what: str) -> None:
         """Raise an error if the model was saved without its sample of rows."""

@@ -240,10 +240,7 @@ class KernelPCA(UnsupervisedMachine):
         X = self._checked(X)[0]
         parts = []
         for _, Z in feature_blocks(state.rows, X, state.block_rows()):
-            # Centred first: the mean may be much larger than the deviations from it.
-            out = Z if state.rows.overwritable else np.empty_like(Z)
-            centred = np.subtract(Z, found.mean, out=out, casting="same_kind")
-            parts.append(centred @ found.directions.T.astype(Z.dtype))
+            parts.append(found.scores(Z, Z if state.rows.overwritable else np.empty_like(Z)))
         return np.concatenate(parts)
 
     @available_if(_leads_back)

@@ -42,6 +42,13 @@ class Components:
     row_mean: np.ndarray | None
     coef: np.ndarray | None
 
+    def scores(self, Z: np.ndarray, work: np.ndarray) -> np.ndarray:
+        """Return the scores of features; ``work``, which may be they, is overwritten."""
+        # Centred first: the mean may be much larger than the deviations from it.
+        centred = np.subtract(Z, self.mean, out=work, casting="same_kind")
+        with allowed_threads(2 * Z.shape[0] * self.directions.size):
+            return centred @ self.directions.T.astype(Z.dtype)
+
 
 @storable
 class PCAState:

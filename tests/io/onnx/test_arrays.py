@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 pytest.importorskip("onnxruntime")
 helper = pytest.importorskip("onnx.helper")
@@ -86,6 +88,37 @@ def test_a_graph_computes_what_numpy_does(name):
     assert found.shape == expected.shape
     assert list(recorded.shape[1:]) == list(expected.shape[1:])
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+SLICES = st.builds(slice, *3 * [st.none() | st.integers(-9, 9).filter(bool)])
+
+
+@settings(max_examples=60, deadline=None)
+@given(first=SLICES, second=SLICES | st.integers(-2, 1))
+def test_slices_are_those_of_numpy(first, second):
+    def part(X, xp):
+        return xp.reshape(X, (X.shape[0], 4, 2))[:, first, second]
+
+    expected = X.reshape(6, 4, 2)[:, first, second]
+    if expected.size:
+        np.testing.assert_array_equal(run(part)[0], expected)
+
+
+@settings(max_examples=40, deadline=None)
+@given(first=SLICES | st.integers(-4, 3), second=SLICES | st.integers(-2, 1))
+def test_assignments_are_those_of_numpy(first, second):
+    if any(isinstance(key, slice) and key.step not in (None, 1) for key in (first, second)):
+        return
+    expected = X.reshape(6, 4, 2).copy()
+    expected[:, first, second] = expected[:, first, second] * 10 + 1
+
+    def assigned(X, xp):
+        Z = xp.reshape(X * 1.0, (X.shape[0], 4, 2))
+        if expected[:, first, second].size:
+            Z[:, first, second] = Z[:, first, second] * 10 + 1
+        return Z
+
+    np.testing.assert_allclose(run(assigned)[0], expected, rtol=1e-14)
 
 
 def test_assigning_to_a_part_of_several_dimensions():

@@ -23,6 +23,7 @@ from mercer import (
     GradientFeatures,
     IRKMRegressor,
     KernelClassifier,
+    KernelPCA,
     KernelRegressor,
     KernelRidge,
     KernelRidgeClassifier,
@@ -40,6 +41,8 @@ from mercer import (
     ProductLaplace,
     QuantizedFourier,
     RandomFourier,
+    RFMClassifier,
+    RFMRegressor,
     SphericalCoordinates,
     TableEncoder,
     TensorNTKFeatures,
@@ -193,6 +196,11 @@ def test_maps_of_images_take_flattened_rows():
         KernelRegressor(Gaussian(2.0), alpha=0.1),
         KernelRegressor(Laplace(2.0), approximation="features", n_components=30),
         KernelRegressor(Gaussian(2.0), encoder=StandardScaler(), alpha=0.1),
+        IRKMRegressor(Gaussian(2.0), n_iterations=1, solver="exact", random_state=0),
+        IRKMRegressor(
+            Gaussian(2.0), n_iterations=1, solver="features", n_components=64, random_state=0
+        ),
+        RFMRegressor(Laplace(2.0), n_iterations=1, solver="nystrom", n_components=20),
     ],
     ids=repr,
 )
@@ -226,6 +234,7 @@ def test_many_targets_are_columns():
         (KernelRidgeClassifier(Gaussian(2.0), loss="auto"), Y > 1),
         (KernelRidgeClassifier(Laplace(2.0)), LABELS),
         (KernelClassifier(Gaussian(2.0)), LABELS),
+        (RFMClassifier(Gaussian(2.0), n_iterations=1, random_state=0), LABELS),
     ],
     ids=repr,
 )
@@ -287,9 +296,9 @@ def test_what_has_no_converter_is_answered_with_what_has_one():
         to_onnx(features, ROWS)
     with pytest.raises(NotRecordable, match=r"FeatureRidge cannot.*QuantizedFourier rounds"):
         to_onnx(FeatureRidge(features).fit(ROWS, Y), ROWS)
-    learner = IRKMRegressor(n_iterations=0).fit(ROWS, Y)
-    with pytest.raises(NotRecordable, match=r"IRKMRegressor cannot.*KernelRidge"):
-        to_onnx(learner, ROWS)
+    components = KernelPCA(n_components=2).fit(ROWS)
+    with pytest.raises(NotRecordable, match=r"KernelPCA cannot.*KernelRidge"):
+        to_onnx(components, ROWS)
     categories = TableEncoder().fit(np.asarray([["a"], ["b"]], dtype=object))
     with pytest.raises(NotRecordable, match="only numbers"):
         to_onnx(categories, ROWS[:, :1])

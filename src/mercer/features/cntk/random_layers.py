@@ -30,7 +30,9 @@ class RandomLayers(ConvolutionalLayers):
     of Φ of the layer before, which passes a step function of its own,
     :math:`\sqrt 2\, \mathrm{Step}(w_j \cdot s)\, t_j`: given s and t, its
     inner products have the mean :math:`\kappa_0 \langle t, t' \rangle`. Both use the same
-    directions, so that a layer is one matrix product.
+    directions, so that a layer is one matrix product. A Hermite series in place of the ReLU has
+    the series of its kernel, but for terms of the order of the inverse of the dimension, as all
+    directions have one length.
 
     Parameters
     ----------

@@ -33,8 +33,8 @@ class OnFeatures:
 def to_onnx(model: Any, X: Any, *, target_opset: int | None = None) -> Any:
     """Return a fitted model as an ONNX graph.
 
-    Feature maps, ridge machines, exact kernel machines and the front doors are written, alone or
-    as steps of a scikit-learn pipeline whose other steps skl2onnx knows. The graph computes in the
+    Feature maps, machines that predict and front doors are written, alone or as steps of a
+    scikit-learn pipeline whose other steps skl2onnx knows. The graph computes in the
     dtype of ``X``, float32 or float64; kernels and sums of many features always in float64.
 
     Parameters

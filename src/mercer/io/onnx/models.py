@@ -19,10 +19,14 @@ from ...kernels.base import tile_of
 from ...machines import (
     FeatureRidge,
     FeatureRidgeClassifier,
+    IRKMClassifier,
+    IRKMRegressor,
     KernelClassifier,
     KernelRegressor,
     KernelRidge,
     KernelRidgeClassifier,
+    RFMClassifier,
+    RFMRegressor,
 )
 from ...machines.auto.learnt import ReweightedEncoder
 from ...machines.calibration import every_class
@@ -32,8 +36,14 @@ from .array import Recorded
 from .tape import NotRecordable
 
 #: Machines that predict numbers, and those that predict labels.
-REGRESSORS = (FeatureRidge, KernelRidge, KernelRegressor)
-CLASSIFIERS = (FeatureRidgeClassifier, KernelRidgeClassifier, KernelClassifier)
+REGRESSORS = (FeatureRidge, KernelRidge, KernelRegressor, IRKMRegressor, RFMRegressor)
+CLASSIFIERS = (
+    FeatureRidgeClassifier,
+    KernelRidgeClassifier,
+    KernelClassifier,
+    IRKMClassifier,
+    RFMClassifier,
+)
 #: Transformers that :func:`features_of` knows.
 OWN = (FeatureMap, TableEncoder, ReweightedEncoder, SphericalCoordinates)
 
@@ -145,6 +155,14 @@ def _of_kernel(machine: Any, X: Recorded) -> Recorded:
     K = tile_of(machine.kernel_, wide, like(wide, np.asarray(machine.rows_)), namespace(X))
     solution = machine.solution_
     return K @ like(K, solution.coef) + beside(K, solution.intercept)
+
+
+@values_of.register(IRKMRegressor)
+@values_of.register(IRKMClassifier)
+@values_of.register(RFMRegressor)
+@values_of.register(RFMClassifier)
+def _of_learner(machine: Any, X: Recorded) -> Recorded:
+    return machine.block_values(as_floating(X, "float64"))
 
 
 @values_of.register(KernelRegressor)

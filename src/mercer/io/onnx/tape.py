@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import blake2b
 from itertools import count
 from typing import Any
 
@@ -10,8 +11,6 @@ import numpy as np
 
 from ..._optional import require
 
-#: Entries up to which equal arrays of numbers are stored once.
-SMALL = 64
 #: The version of the operators that are used: from here on reductions take axes as an input.
 OLDEST_OPSET = 18
 #: From here on a Fourier transform does, too.
@@ -92,19 +91,16 @@ class Tape:
         self.nodes: list[Any] = []
         self.constants: dict[str, np.ndarray] = {}
         self._fresh = fresh or (lambda word: f"{word}_{next(numbers)}")
-        self._known: dict[Any, tuple[np.ndarray, str]] = {}
+        self._known: dict[Any, str] = {}
 
     def constant(self, value: np.ndarray) -> str:
-        """Return the name of an array of numbers, stored once."""
-        key: Any = id(value)
-        if value.size <= SMALL:
-            key = value.dtype.str, value.shape, value.tobytes()
+        """Return the name of an array of numbers; equal arrays are stored once."""
+        content = repr(value.tolist()).encode() if value.dtype == object else value.tobytes()
+        key = value.dtype.str, value.shape, blake2b(content).digest()
         if key not in self._known:
-            name = self._fresh("numbers")
-            # Arrays are kept, so that no other gets the same id.
-            self._known[key] = value, name
-            self.constants[name] = value
-        return self._known[key][1]
+            self._known[key] = self._fresh("numbers")
+            self.constants[self._known[key]] = value
+        return self._known[key]
 
     def emit(self, operator: str, inputs: list[str], **attributes: Any) -> str:
         """Add a node with one output, and return the name of that."""

@@ -355,9 +355,8 @@ class FeatureLearner(TransformerMixin, LearntAttributes):
 
     def _reweighted(self, X: Any) -> Iterator[Any]:
         """Yield blocks of checked rows as the kernel sees them, where they are computed."""
-        state = self._fitted()
         for block in where_computed(X, learning_rows(2 * X.shape[1], 8)):
-            yield state.weights.reweighted(state.scales.rows(block))
+            yield self.reweighted(block)
 
     def raw_predict(self, X: Any, with_variance: bool = False) -> tuple[Any, Any]:
         """Return predictions of shape (n_rows, n_targets), and their variances."""

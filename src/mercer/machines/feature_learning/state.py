@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._array import as_floating
 from ..._registry import storable
 from ...kernels import Kernel
 from ..estimator import Machine
@@ -141,6 +142,37 @@ class LearntAttributes(Machine):
     def report_(self) -> LearnerReport:
         """What was chosen and why, what was learnt, and how good it is, in words."""
         return self._fitted().report
+
+    def reweighted(self, block: Any) -> Any:
+        """Return a block of checked rows as the kernel sees it: standardised and reweighted.
+
+        Parameters
+        ----------
+        block : array of shape (n_rows, n_features)
+            Of any library, or CSR.
+
+        Returns
+        -------
+        rows : array of shape (n_rows, n_features)
+        """
+        state = self._fitted()
+        return state.weights.reweighted(state.scales.rows(block))
+
+    def block_values(self, block: Any) -> Any:
+        """Return the predictions for a block of checked rows, before they are decoded.
+
+        Parameters
+        ----------
+        block : array of shape (n_rows, n_features)
+            Of any library, or CSR.
+
+        Returns
+        -------
+        values : array of shape (n_rows, n_targets)
+        """
+        state = self._fitted()
+        rows = as_floating(self.reweighted(block), "float64")
+        return state.scales.original(state.function(rows))
 
     def _chosen(self) -> list[tuple[str, str]]:
         return [] if self._state is None else self._state.report.lines()
