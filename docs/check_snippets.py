@@ -10,7 +10,8 @@ the snippet prints:
 - other numbers agree to 2 %, or to 2 units of their last digit, as libraries of linear
   algebra round differently.
 
-Snippets of optional libraries that are not installed are skipped, and named.
+Snippets of optional libraries that are not installed are skipped, and named. Blocks of the
+language ``py`` are not run: they need a GPU, or names that a reader has.
 """
 
 import argparse
@@ -121,8 +122,8 @@ def main():
         if any(snippets(page)):
             state = f"{len(reports)} wrong" if reports else "right"
             sys.stdout.write(f"{page.relative_to(ROOT)}: {state}, {seconds:.0f} s\n")
+            sys.stdout.write("".join(f"\n{report}\n" for report in reports))
             sys.stdout.flush()
-    sys.stdout.write("".join(f"\n{report}\n" for report in wrong))
     sys.exit(bool(wrong))
 
 
