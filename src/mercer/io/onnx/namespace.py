@@ -168,12 +168,16 @@ def reshape(X: Recorded, shape: Any) -> Recorded:
 
 def _rest(shape: Sequence[Any], known: Sequence[Any]) -> Any:
     """Return the size that is missing beside known ones of a shape."""
-    sizes = [size for size in shape if not isinstance(size, Rows)]
-    found = math.prod(sizes) // math.prod(size for size in known if not isinstance(size, Rows))
+    found = _entries(shape) // _entries(known)
     rows = [size for size in shape if isinstance(size, Rows)]
-    return (
-        found if not rows or builtins.any(isinstance(s, Rows) for s in known) else rows[0] * found
-    )
+    if not rows or builtins.any(isinstance(size, Rows) for size in known):
+        return found
+    return rows[0] // rows[0].factor * found
+
+
+def _entries(shape: Sequence[Any]) -> int:
+    """Return the entries of a shape, for one row of the input where their number is not known."""
+    return math.prod(size.factor if isinstance(size, Rows) else size for size in shape)
 
 
 def permute_dims(X: Recorded, axes: Sequence[int]) -> Recorded:
