@@ -92,6 +92,7 @@ $(DOCS_STAMP): pyproject.toml | $(STAMP)
 docs: $(DOCS_STAMP)  ## the documentation site, in site/: runs every example, checks every link
 	$(SPHINX) docs site
 	$(BIN)/python docs/check_links.py site
+	$(BIN)/python -m pytest tests/docs
 
 docs-quick: $(DOCS_STAMP)  ## the same without running the examples
 	MERCER_DOCS_QUICK=1 $(SPHINX) docs site

@@ -23,9 +23,8 @@ def test_the_examples_run_all_three_contracts(module):
     code = "\n".join(BLOCKS)
     assert all(f"\ncheck_{part}(" in code for part in ("kernel", "feature_map", "machine"))
     exec(code, vars(module))
-    assert (
-        module.PlainRidge().fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0]).score([[3.0]] * 2, [3, 4])
-    )
+    machine = module.PlainRidge().fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
+    assert machine.score([[0.0], [2.0]], [0, 2]) > 0.5
 
 
 def test_a_kernel_with_another_diagonal_fails_the_contract(module):

@@ -1,7 +1,8 @@
 """Scripts as users write them run; ``make check`` has mypy check their types.
 
 Their types are checked in the strict mode, without a configuration and without mercer's sources, as
-on a user's machine; ``mistakes.py`` holds what must be found, and is not run.
+on a user's machine; ``mistakes.py`` holds what must be found, in functions
+that are not called.
 """
 
 import runpy

@@ -112,7 +112,7 @@ def test_one_row_far_out_is_no_row_for_polynomials():
 
 
 def test_sparse_rows_are_not_centred():
-    X = scipy.sparse.random_array((300, 50), density=0.05, rng=0, format="csr")
+    X = scipy.sparse.random_array((300, 50), density=0.05, random_state=0, format="csr")
     choice = choose_map(Gaussian(10.0), X)
     assert choice.situation.density == pytest.approx(0.05)
     assert type(choice.features) is RandomFourier

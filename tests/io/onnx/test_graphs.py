@@ -173,8 +173,20 @@ def test_a_graph_takes_any_number_of_rows():
         assert np.abs(answers(graph, ROWS[:n])[0] - FOURIER.transform(ROWS[:n])).max() < 1e-12
 
 
-def test_maps_of_images_take_flattened_rows():
-    features = CNTKSketch(image_shape=(4, 4, 1), n_components=16, random_state=0)
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"depth": 2, "degree": None},
+        {"mirrored": True},
+        {"pooling": None},
+        {"method": "sketch", "depth": 2},
+        {"method": "sketch", "pooling": None},
+    ],
+    ids=repr,
+)
+def test_maps_of_images_take_flattened_rows(given):
+    features = CNTKSketch(image_shape=(4, 4, 1), n_components=16, random_state=0, **given)
     X = ON_40[:, :16].copy()
     assert np.abs(answers(to_onnx(features.fit(X), X), X)[0] - features.transform(X)).max() < 1e-6
 
@@ -229,6 +241,7 @@ def test_many_targets_are_columns():
     [
         (FeatureRidgeClassifier(FOURIER), LABELS),
         (FeatureRidgeClassifier(FOURIER), Y > 1),
+        (FeatureRidgeClassifier(FOURIER), np.where(Y > 1, 2.0, -1.0)),
         (FeatureRidgeClassifier(FOURIER), np.digitize(Y, [0, 1])),
         (FeatureRidgeClassifier(make_pipeline(StandardScaler(), FOURIER)), (Y > 1).astype(int)),
         (KernelRidgeClassifier(Gaussian(2.0), loss="auto"), Y > 1),

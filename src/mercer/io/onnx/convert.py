@@ -169,10 +169,11 @@ def _float_type(inputs: Any) -> Any:
 
 
 def _label_type(model: Any) -> Any:
-    from skl2onnx.common.data_types import BooleanTensorType, Int64TensorType, StringTensorType
+    from skl2onnx.common import data_types
 
-    kinds = {"b": BooleanTensorType, "i": Int64TensorType, "u": Int64TensorType}
-    return kinds.get(model.classes_.dtype.kind, StringTensorType)([None])
+    kinds = {"b": "Boolean", "i": "Int64", "u": "Int64", "f": "Double"}
+    kind = kinds.get(model.classes_.dtype.kind, "String")
+    return getattr(data_types, f"{kind}TensorType")([None])
 
 
 def _shape_of_features(operator: Any) -> None:
@@ -260,7 +261,7 @@ def _labels(model: Any, tape: Tape, codes: Recorded) -> Recorded:
     """Return the labels that codes stand for."""
     classes = model.classes_
     classes = classes.astype(
-        {"i": np.int64, "u": np.int64, "b": bool}.get(classes.dtype.kind, object)
+        {"i": np.int64, "u": np.int64, "b": bool, "f": np.float64}.get(classes.dtype.kind, object)
     )
     if classes.dtype == object:
         classes = np.asarray([str(label) for label in classes], dtype=object)

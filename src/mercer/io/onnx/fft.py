@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .array import Recorded
-from .operations import astype, made
+from .operations import astype, made, recording
 from .tape import AXIS_IS_INPUT, NotRecordable
 
 
@@ -75,8 +75,7 @@ def _transformed(X: Recorded, shape: Any, **attributes: Any) -> Recorded:
     It is computed in float64: runtimes round the factors of a transform of float32 much more than
     its numbers.
     """
-    tape, own = X.tape, X.dtype
-    assert tape is not None
+    tape, own = recording(X.tape), X.dtype
     X = astype(X, np.float64)
     if tape.opset >= AXIS_IS_INPUT:
         numbers = (tape.constant(np.asarray(n, dtype=np.int64)) for n in (X.shape[1], 1))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .array import Recorded
-from .operations import astype, integers, made, tape_of
+from .operations import astype, integers, made, recording
 from .tape import NotRecordable, Rows
 
 #: What ONNX takes for "to the end".
@@ -110,8 +110,5 @@ def _sliced(X: Recorded, part: slice, axis: int) -> Recorded:
 def _one(X: Recorded, place: int, axis: int) -> Recorded:
     """Return one place of a dimension, without that dimension."""
     shape = (*X.shape[:axis], *X.shape[axis + 1 :])
-    tape = tape_of(X)
-    assert tape is not None
-    return made(
-        "Gather", [X], shape, X.dtype, tape.constant(np.asarray(place, dtype=np.int64)), axis=axis
-    )
+    number = recording(X.tape).constant(np.asarray(place, dtype=np.int64))
+    return made("Gather", [X], shape, X.dtype, number, axis=axis)

@@ -65,7 +65,7 @@ def features_of(model: Any, X: Recorded) -> Recorded:
     ...     features_of(features, Recorded.rows(Tape(18), "X", 3, np.float32)).shape
     (rows, 8)
     """
-    raise NotRecordable(f"{type(model).__name__} is not one of the transformers below.")
+    raise NotRecordable(f"{type(model).__name__} has no converter.")
 
 
 @features_of.register
@@ -128,7 +128,7 @@ def _of_coordinates(model: SphericalCoordinates, X: Recorded) -> Recorded:
 @singledispatch
 def values_of(machine: Any, X: Recorded) -> Recorded:
     """Return the predictions of a machine for recorded rows, before they are decoded."""
-    raise NotRecordable(f"{type(machine).__name__} is not one of the machines below.")
+    raise NotRecordable(f"{type(machine).__name__} has no converter.")
 
 
 @values_of.register(FeatureRidge)

@@ -180,6 +180,13 @@ def _entries(shape: Sequence[Any]) -> int:
     return math.prod(size.factor if isinstance(size, Rows) else size for size in shape)
 
 
+def flip(X: Recorded, *, axis: int) -> Recorded:
+    """Return an array with the order of one dimension reversed."""
+    backwards = [slice(None)] * X.ndim
+    backwards[axis] = slice(None, None, -1)
+    return X[tuple(backwards)]
+
+
 def permute_dims(X: Recorded, axes: Sequence[int]) -> Recorded:
     """Return an array with its dimensions in another order."""
     if X.tape is None:

@@ -25,19 +25,25 @@ def tape_of(*arrays: Recorded) -> Tape | None:
     return next((array.tape for array in arrays if array.tape is not None), None)
 
 
+def recording(tape: Tape | None) -> Tape:
+    """Return the tape that an operator is recorded on, or say that nothing is recorded."""
+    if tape is None:
+        raise NotRecordable("It asks for numbers of rows that are not known before the graph runs.")
+    return tape
+
+
 def made(
     operator: str, arrays: Sequence[Recorded], shape: Any, dtype: Any, *more: str, **attributes: Any
 ) -> Recorded:
     """Return the result of an operator, recorded."""
-    tape = tape_of(*arrays)
-    assert tape is not None
+    tape = recording(tape_of(*arrays))
     inputs = [array.on(tape) for array in arrays]
     return Recorded(shape, dtype, tape, tape.emit(operator, [*inputs, *more], **attributes))
 
 
 def integers(tape: Tape | None, values: Sequence[Any]) -> str:
     """Return the name of a vector of int64, of which one may be a number of rows."""
-    assert tape is not None
+    tape = recording(tape)
     if not any(isinstance(value, Rows) for value in values):
         return tape.constant(np.asarray(values, dtype=np.int64))
     parts = [v.name() if isinstance(v, Rows) else integers(tape, [v]) for v in values]

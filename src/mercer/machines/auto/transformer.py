@@ -66,7 +66,7 @@ class AnyTransformer(BaseEstimator):
         first = not hasattr(self, "n_features_in_")
         if self.is_incremental:
             self.transformer.partial_fit(self._taken(X, reset=first))
-        elif first:
+        elif first and get_tags(self.transformer).requires_fit:
             warnings.warn(
                 f"{type(self.transformer).__name__} has no partial_fit, so that it is fitted on "
                 f"the first block of the stream only ({X.shape[0]:,} rows); give larger blocks or "
@@ -74,6 +74,8 @@ class AnyTransformer(BaseEstimator):
                 UserWarning,
                 stacklevel=7,
             )
+            return self.fit(X)
+        elif first:
             return self.fit(X)
         return self._measured(X) if first else self
 
