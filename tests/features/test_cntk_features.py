@@ -7,7 +7,7 @@ import pytest
 
 import mercer
 import oracles
-from mercer import CNTK, CNTKSketch, FeatureRidgeClassifier
+from mercer import CNTK, CNTKSketch, FeatureRidgeClassifier, approximation_error
 from mercer.features.for_kernel import features_for
 from mercer.ops.patches import patches
 
@@ -227,3 +227,12 @@ def test_the_memory_of_an_image_is_counted():
     with mercer.config(memory=8 * one, n_jobs=2):
         _, peak = peak_bytes(lambda: features.transform(images))
     assert peak < 8 * one
+
+
+def test_the_error_of_images_is_that_of_their_rows():
+    images = np.random.default_rng(0).standard_normal((30, 5, 5, 1))
+    given = {"depth": 1, "n_components": 32, "random_state": 0}
+    found = approximation_error(CNTKSketch(**given).fit(images), images)
+    rows = images.reshape(30, -1)
+    features = CNTKSketch(image_shape=(5, 5, 1), **given).fit(rows)
+    assert found.relative == pytest.approx(approximation_error(features, rows).relative, rel=1e-9)

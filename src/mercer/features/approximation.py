@@ -112,6 +112,9 @@ def approximation_error(
     (500, True)
     """
     found = kernel_of(feature_map, kernel)
+    if isinstance(found, Kernel):
+        # Images become rows.
+        X, found = found.as_rows(X)
     rows = some_rows(feature_map, X, n_rows, random_state, found)
     exact = to_numpy(found(rows.chosen)).astype(float)
     return compared(features_of(feature_map, rows.chosen), exact, rows)
