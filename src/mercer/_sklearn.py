@@ -164,9 +164,9 @@ def check_rows(X: Any, *, name: str = "X", owner: Any = None, reset: bool = Fals
                 f"{name} must hold numbers only, but it holds other values ({error}); "
                 "encode categories first, for example with sklearn.preprocessing.OneHotEncoder."
             ) from error
-        _hint_at_columns(error, X, owner)
         if getattr(X, "ndim", 2) > 2:
             raise ValueError(f"{error} {_as_images(X, name)}") from error
+        _hint_at_columns(error, X, owner)
         raise
     if not is_real_number(rows):
         raise ValueError(
@@ -238,19 +238,6 @@ def _hint_at_columns(error: Exception, X: Any, owner: Any) -> None:
         raise ValueError(f"{error}{hint}") from error
 
 
-def _as_images(X: Any, name: str) -> str:
-    """Return how an array of images becomes rows."""
-    shape = tuple(int(size) for size in X.shape[1:])
-    return (
-        f"Give one row per sample: {name}.reshape({name}.shape[0], -1). Kernels and maps of images "
-        f"then need image_shape={shape}."
-    )
-
-
-def _as_column(name: str) -> str:
-    return f"Reshape it to one row per sample, for example {name}[:, None] or {name}[None, :]."
-
-
 def _check_arrow_names(X: Any, owner: Any, reset: bool) -> None:
     """Set or compare the names of the columns of a pyarrow table, which scikit-learn may skip."""
     names = np.array(column_names(X), dtype=object)
@@ -263,6 +250,19 @@ def _check_arrow_names(X: Any, owner: Any, reset: bool) -> None:
         raise ValueError(f"X has no column {missing[0]!r}, which {type(owner).__name__} needs.")
     if list(names) != known:
         raise ValueError(f"The columns of X must be {known!r}, in this order; use X.select.")
+
+
+def _as_images(X: Any, name: str) -> str:
+    """Return how an array of images becomes rows."""
+    shape = tuple(int(size) for size in X.shape[1:])
+    return (
+        f"Give one row per sample: {name}.reshape({name}.shape[0], -1). Kernels and maps of images "
+        f"then need image_shape={shape}."
+    )
+
+
+def _as_column(name: str) -> str:
+    return f"Reshape it to one row per sample, for example {name}[:, None] or {name}[None, :]."
 
 
 def check_feature_names_in(owner: Any, input_features: Any = None) -> np.ndarray:
