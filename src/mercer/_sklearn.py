@@ -164,6 +164,8 @@ def check_rows(X: Any, *, name: str = "X", owner: Any = None, reset: bool = Fals
                 f"{name} must hold numbers only, but it holds other values ({error}); "
                 "encode categories first, for example with sklearn.preprocessing.OneHotEncoder."
             ) from error
+        if getattr(X, "ndim", 2) > 2:
+            raise ValueError(f"{error} {_as_images(X, name)}") from error
         _hint_at_columns(error, X, owner)
         raise
     if not is_real_number(rows):
@@ -250,6 +252,19 @@ def _check_arrow_names(X: Any, owner: Any, reset: bool) -> None:
         raise ValueError(f"The columns of X must be {known!r}, in this order; use X.select.")
 
 
+def _as_images(X: Any, name: str) -> str:
+    """Return how an array of images becomes rows."""
+    shape = tuple(int(size) for size in X.shape[1:])
+    return (
+        f"Give one row per sample: {name}.reshape({name}.shape[0], -1). Kernels and maps of images "
+        f"then need image_shape={shape}."
+    )
+
+
+def _as_column(name: str) -> str:
+    return f"Reshape it to one row per sample, for example {name}[:, None] or {name}[None, :]."
+
+
 def check_feature_names_in(owner: Any, input_features: Any = None) -> np.ndarray:
     """Return the names of the input columns of a fitted estimator.
 
@@ -292,7 +307,7 @@ def _check_foreign(X: Any, name: str, owner: Any, reset: bool) -> Any:
     if X.ndim != 2:
         raise ValueError(
             f"Expected 2D array, got {X.ndim}D array instead: {name} has shape {tuple(X.shape)}. "
-            f"Reshape it to one row per sample, for example {name}[:, None] or {name}[None, :]."
+            f"{_as_images(X, name) if X.ndim > 2 else _as_column(name)}"
         )
     if not is_real_number(X):
         raise ValueError(

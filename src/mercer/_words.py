@@ -10,6 +10,16 @@ from typing import Any
 
 #: Arguments that are called otherwise on the command line.
 FLAGS = {"na_values": "--na"}
+#: How kernels are written whose names the front door takes.
+WRITTEN = {
+    "gaussian": "Gaussian('median')",
+    "rbf": "Gaussian('median')",
+    "laplace": "Laplace('median')",
+    "matern": "Matern('median')",
+    "arccosine": "ArcCosine()",
+    "nngp": "NNGP()",
+    "ntk": "NTK()",
+}
 
 
 def did_you_mean(name: Any, names: Iterable[Any], otherwise: str = "") -> str:
@@ -134,3 +144,27 @@ def one_line(estimator: Any) -> str:
     'RandomFourier(kernel=Gaussian(lengthscale=1.009), n_components=64, random_state=0)'
     """
     return shortened(" ".join(repr(estimator).split()))
+
+
+def part_hint(name: str, value: Any) -> str:
+    """Return how to write a kernel or a map that was given as something else, or nothing.
+
+    Examples
+    --------
+    >>> part_hint("kernel", "gaussian")
+    "Write mercer.Gaussian('median')."
+    >>> part_hint("alpha", "gaussian")
+    ''
+    """
+    if name == "kernel" and isinstance(value, str):
+        written = WRITTEN.get(value.lower())
+        return f"Write mercer.{written or WRITTEN['gaussian']}{'' if written else ', for example'}."
+    if name == "kernel" and hasattr(value, "transform"):
+        kind = type(value).__name__
+        return f"A feature map goes into a machine of features, as in FeatureRidge({kind}(...))."
+    if name == "features" and hasattr(value, "as_rows"):
+        return (
+            "A kernel goes into a feature map, as in FeatureRidge(RandomFourier(Gaussian())); "
+            "mercer.choose_map names the map for a kernel."
+        )
+    return ""

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import warnings
+from importlib.metadata import PackageNotFoundError
 
 import click
 import pytest
@@ -33,8 +34,21 @@ def test_version():
 def test_info_names_versions_and_the_budget():
     result = run("info")
     assert result.exit_code == 0
-    for word in ("numpy", "numba", "threads", "memory budget", mercer.__version__):
+    for word in ("numpy", "numba", "narwhals", "threads", "memory budget", mercer.__version__):
         assert word in result.output
+
+
+def test_info_lists_what_is_installed_and_names_the_extra_of_what_is_not(monkeypatch):
+    def version(package):
+        if package in ("polars", "onnx"):
+            raise PackageNotFoundError
+        return "1.2.3"
+
+    monkeypatch.setattr("mercer.cli.info.version", version)
+    lines = {line.split()[0]: line.rstrip() for line in run("info").output.splitlines()}
+    assert lines["pandas"].endswith("1.2.3")
+    assert "polars" not in lines
+    assert lines["onnx"].endswith("not installed (pip install 'mercer[onnx]')")
 
 
 def test_info_says_where_threads_and_memory_come_from(monkeypatch):

@@ -67,6 +67,24 @@ def test_fit_says_what_it_did(folder):
     assert "Nothing was saved" in text
 
 
+@pytest.mark.parametrize("maker", ["KernelRegressor", "KernelClassifier"])
+def test_effort_and_time_limit_go_to_the_model(folder, monkeypatch, maker):
+    made, whole = [], getattr(mercer.machines, maker)
+
+    def noted(*arguments, **parameters):
+        made.append(whole(*arguments, **parameters))
+        return made[-1]
+
+    monkeypatch.setattr(mercer.machines, maker, noted)
+    target, other = ("price", "dear") if maker == "KernelRegressor" else ("dear", "price")
+    base = ("-t", target, "--drop", other, "--kernel", "gaussian", "--effort", "quick")
+    run("fit", folder / "train.csv", *base, "--time-limit", "7.5")
+    run("plan", folder / "train.csv", *base)
+    assert [model.effort for model in made] == ["quick", "quick"]
+    assert made[0].time_limit == 7.5
+    assert "--time-limit" in run("fit", folder / "train.csv", *base, "--time-limit", 0, status=2)
+
+
 def test_fit_as_json(folder, tmp_path):
     path = tmp_path / "m.mercer"
     text = run(
@@ -113,6 +131,12 @@ def test_error_bars_need_a_full_model(folder, tmp_path):
     assert "fit with --full" in text
     run(*fit, "--features", "80", "--full", "-s", path)
     lines = run("predict", path, folder / "test.csv", "--std").splitlines()
+    assert lines[0] == '"prediction","std"'
+
+
+def test_error_bars_of_an_exact_kernel_need_nothing_more(folder):
+    assert mercer.load(folder / "price.mercer").report_.method == "exact"
+    lines = run("predict", folder / "price.mercer", folder / "test.csv", "--std").splitlines()
     assert lines[0] == '"prediction","std"'
 
 

@@ -182,4 +182,6 @@ def test_a_plan_asks_the_encoder_that_was_given_how_wide_rows_are():
     frame = pd.DataFrame({"a": np.arange(200.0), "b": list("uvwx") * 50})
     columns = make_column_transformer((OneHotEncoder(), ["b"]), sparse_threshold=1)
     found = mercer.plan(frame, KernelRegressor("gaussian", n_components=64, encoder=columns))
-    assert (found.n_rows, found.n_columns) == (200, 4)
+    assert (found.n_rows, found.n_columns, found.n_encoded) == (200, 2, 4)
+    assert "200 rows, 2 columns; 4 columns once encoded" in str(found)
+    assert "encoded" not in str(mercer.plan((200, 2), KernelRegressor("gaussian")))

@@ -236,3 +236,15 @@ def test_the_error_of_images_is_that_of_their_rows():
     rows = images.reshape(30, -1)
     features = CNTKSketch(image_shape=(5, 5, 1), **given).fit(rows)
     assert found.relative == pytest.approx(approximation_error(features, rows).relative, rel=1e-9)
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_a_machine_of_features_says_how_images_become_rows(library):
+    images = images_of(6, 4, 3, 2)
+    if library == "torch":
+        images = pytest.importorskip("torch").asarray(images)
+    model = FeatureRidgeClassifier(CNTKSketch(depth=1, n_components=16))
+    with pytest.raises(ValueError, match=r"X\.reshape\(X\.shape\[0\], -1\).*\(4, 3, 2\)"):
+        model.fit(images, [0, 1] * 3)
+    model.features.set_params(image_shape=(4, 3, 2))
+    assert model.fit(images.reshape(images.shape[0], -1), [0, 1] * 3).n_features_in_ == 24

@@ -161,6 +161,14 @@ def test_one_rule_applies_whatever_the_rows(question):
     assert all(rule.choice and rule.when and rule.why for rule in RULES[question])
 
 
+@pytest.mark.parametrize("question", RULES)
+def test_reasons_can_be_read_without_the_rules_before_them(question):
+    for rule in RULES[question]:
+        words = f"{rule.when} ".replace("fewer than", "below").split()
+        assert not {"other", "others", "fewer", "higher", "else"} & set(words), rule.reason
+    assert len({rule.when for rule in RULES[question]}) == len(RULES[question])
+
+
 @pytest.mark.parametrize(
     ("question", "situation", "expected"),
     [
@@ -213,7 +221,9 @@ def test_the_front_door_says_which_map_and_why():
     X = normal_rows(600, 5)
     y = np.sin(3 * X[:, 0])
     report = KernelRegressor(Gaussian(6.0), n_components=128).fit(X, y).report_
-    assert "GegenbauerFeatures (dense rows with a reach up to 1.1" in report.method_reason
+    assert (
+        "GegenbauerFeatures (dense rows on average within 1.1 lengthscales" in report.method_reason
+    )
     report = KernelRegressor(Laplace(6.0), n_components=128).fit(X, y).report_
     assert "RandomFourier (" in report.method_reason
 

@@ -34,6 +34,6 @@ class _LazyGroup(click.Group):
 def main() -> None:
     """Kernel methods at any size.
 
-    An exact kernel method costs n² memory and n³ time. mercer replaces the kernel by random
-    features whose inner products approximate it, and measures how good they are.
+    mercer chooses a kernel for a table and learns with all rows, landmarks or random features,
+    as memory and time allow, and tells which score to expect on new rows.
     """

@@ -32,7 +32,9 @@ OPTIONS = (
         help="What to learn; auto goes by the target and says so.",
     ),
     click.option(
-        "--kernel", type=click.Choice(KERNELS), help="The kernel; by default the best of three."
+        "--kernel",
+        type=click.Choice(KERNELS),
+        help="The kernel; by default the best of some, from 2,000 rows on also metrics of columns.",
     ),
     click.option("--depth", type=click.IntRange(1), help="Hidden layers of nngp and ntk."),
     click.option(
@@ -54,6 +56,13 @@ OPTIONS = (
     ),
     click.option(
         "--alpha", type=click.FloatRange(0, min_open=True), help="Ridge parameter; else chosen."
+    ),
+    click.option(
+        "--effort",
+        type=click.Choice(["quick", "default", "thorough"]),
+        default="default",
+        show_default=True,
+        help="How much is searched, from 2,000 rows on.",
     ),
     click.option("--memory", help="Memory budget, such as 2GB.  [default: 1GB]"),
 )

@@ -19,11 +19,19 @@ from ._task import settled_task
 @click.option("--target", "-t", required=True, help="The column to predict.")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave this column out (repeatable).")
 @model_options
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="End the search and the iterations of the solver after this time.",
+)
 @click.option("--seed", default=0, show_default=True, help="Seed of the features.")
 @click.option(
     "--save", "-s", "path", type=click.Path(dir_okay=False, path_type=Path), help="The model file."
 )
-@click.option("--full", is_flag=True, help="Keep what error bars and further learning need.")
+@click.option(
+    "--full", is_flag=True, help="Keep what error bars of features and further learning need."
+)
 @click.option(
     "--checkpoint",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -42,6 +50,7 @@ def command(data: Path, target: str, reading: Reading, **options: Any) -> None:
     \b
     mercer fit houses.csv --target price --save houses.mercer
     mercer fit houses.csv -t price --sep ';' --decimal , --encoding latin-1 --na '?'
+    mercer fit houses.csv -t price --effort quick --time-limit 30
     mercer fit parts/ -t label --kernel arccosine --features 4096 -s model.mercer
     """
     from ..engine.config import config
@@ -60,6 +69,8 @@ def command(data: Path, target: str, reading: Reading, **options: Any) -> None:
         n_components=options["features"],
         approximation=options["approximation"],
         alpha=options["alpha"],
+        effort=options["effort"],
+        time_limit=options["time_limit"],
         random_state=options["seed"],
     )
     with config(progress=False, **budget), bar(not options["as_json"]) as told:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 
 import click
@@ -14,10 +15,17 @@ PACKAGES = {
     "scikit-learn": "",
     "numba": "",
     "array-api-compat": "",
+    "narwhals": "",
     "matplotlib": "plot",
     "pyarrow": "tables",
     "torch": "torch",
+    "dask": "dask",
+    "xarray": "grids",
+    "onnx": "onnx",
+    "onnxruntime": "onnx",
 }
+#: Packages that no extra brings, and that are listed where they are installed.
+OTHERS = ("pandas", "polars", "duckdb")
 
 
 @click.command("info", short_help="Show versions, cores and the memory budget.")
@@ -42,6 +50,9 @@ def command() -> None:
             table.add_row(package, version(package))
         except PackageNotFoundError:
             table.add_row(package, f"not installed (pip install 'mercer\\[{extra}]')")
+    for package in OTHERS:
+        with suppress(PackageNotFoundError):
+            table.add_row(package, version(package))
     of_threads, of_memory = threads(), memory()
     table.add_row("threads", f"{of_threads.value}: {of_threads.source}")
     if of_memory is not None:

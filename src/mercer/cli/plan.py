@@ -26,7 +26,7 @@ def command(data: Path, target: str, reading: Reading, **options: Any) -> None:
     """Show what learning a column of DATA would take on this machine: memory, time, and steps.
 
     Nothing is learnt: the first block of DATA is read, the target is looked through, and the speed
-    of this machine is measured in a second. The options are those of mercer fit.
+    of this machine is measured in a second. The options say the same as those of mercer fit.
 
     \b
     mercer plan houses.csv --target price
@@ -48,6 +48,7 @@ def command(data: Path, target: str, reading: Reading, **options: Any) -> None:
         n_components=options["features"],
         approximation=options["approximation"],
         alpha=options["alpha"],
+        effort=options["effort"],
     )
     with config(progress=False, **budget):
         found = plan(stream, model, n_targets=1 if count <= 2 else count)

@@ -23,7 +23,11 @@ from ._writer import open_writer
     help="A .csv or .parquet file; by default CSV on the screen.",
 )
 @click.option("--proba", is_flag=True, help="Add the probability of every class.")
-@click.option("--std", is_flag=True, help="Add the standard deviation (needs mercer fit --full).")
+@click.option(
+    "--std",
+    is_flag=True,
+    help="Add the standard deviation (a model of features needs mercer fit --full).",
+)
 @click.option("--keep", is_flag=True, help="Keep the columns of DATA beside the predictions.")
 @reads_tables
 @explained

@@ -56,6 +56,8 @@ class Plan(Report):
         What would fit, where this does not.
     assumed : str
         What cannot be known beforehand, and was taken to be as it usually is.
+    n_encoded : int or None
+        How many columns the machine sees, once they are encoded; ``None``: as many as there are.
 
     Examples
     --------
@@ -80,6 +82,7 @@ class Plan(Report):
     budget: int
     ways_out: tuple[str, ...] = ()
     assumed: str = ""
+    n_encoded: int | None = None
 
     @property
     def memory(self) -> int:
@@ -100,9 +103,12 @@ class Plan(Report):
         """Return pairs of a heading and a sentence."""
         largest = max(self.steps, key=lambda step: step.memory)
         verdict = "fits" if self.fits else "does not fit"
+        data = f"{self.n_rows:,} rows, {self.n_columns:,} columns"
+        if self.n_encoded not in (None, self.n_columns):
+            data += f"; {self.n_encoded:,} columns once encoded"
         found = [
             ("fit", self.what),
-            ("data", f"{self.n_rows:,} rows, {self.n_columns:,} columns"),
+            ("data", data),
             (
                 "memory",
                 f"{in_bytes(self.memory)} at its peak ({largest.name}), of "
@@ -152,9 +158,11 @@ def in_time(seconds: float) -> str:
 
     Examples
     --------
-    >>> in_time(0.034), in_time(12.3), in_time(300), in_time(9000), in_time(10**6)
-    ('0.034 s', '12 s', '5 min', '2.5 h', '12 days')
+    >>> in_time(2e-6), in_time(0.034), in_time(12.3), in_time(300), in_time(9000), in_time(10**6)
+    ('< 1 ms', '0.034 s', '12 s', '5 min', '2.5 h', '12 days')
     """
+    if seconds < 1e-3:
+        return "< 1 ms"
     if seconds < 100:
         return f"{seconds:.2g} s"
     if seconds < 6000:

@@ -97,7 +97,7 @@ def plan(X: Any, model: Any = None, n_components: int | None = None, *, n_target
     if isinstance(n_targets, bool) or not isinstance(n_targets, Integral) or n_targets < 1:
         raise ValueError(f"n_targets must be an integer of at least 1, got {n_targets!r}.")
     machine = _machine(model, n_components)
-    n_rows, rows = _looked_at(X, machine)
+    n_rows, n_columns, rows = _looked_at(X, machine)
     shape = Shape(n_rows, int(rows.shape[1]), int(n_targets), rows.dtype.itemsize)
     planned = planned_by(machine, shape, rows)
     rates = {**machine_rates(), **planned.rates}
@@ -106,11 +106,12 @@ def plan(X: Any, model: Any = None, n_components: int | None = None, *, n_target
         for step in planned.steps
     )
     budget = matrix_memory()
-    found = Plan(planned.what, n_rows, shape.n_columns, steps, budget, (), planned.assumed)
+    width = shape.n_columns
+    found = Plan(planned.what, n_rows, n_columns, steps, budget, (), planned.assumed, width)
     if found.fits:
         return found
     ways = (*planned.ways_out, f"mercer.config(memory={in_bytes(1.1 * found.memory)!r})")
-    return Plan(found.what, n_rows, shape.n_columns, steps, budget, ways, planned.assumed)
+    return replace(found, ways_out=ways)
 
 
 def refuse_what_does_not_fit(found: Plan) -> Plan:
@@ -155,13 +156,14 @@ def _machine(model: Any, n_components: int | None) -> Any:
     return checked(clone(model).set_params(**{name: int(n_components)}))
 
 
-def _looked_at(X: Any, machine: Any) -> tuple[int, np.ndarray]:
-    """Return how many rows there are, and some of them as numbers."""
+def _looked_at(X: Any, machine: Any) -> tuple[int, int, np.ndarray]:
+    """Return how many rows and columns there are, and some rows as numbers."""
     if isinstance(X, tuple) and len(X) == 2 and all(isinstance(n, Integral) for n in X):
         n_rows, width = (int(n) for n in X)
         if n_rows < 1 or width < 1:
             raise ValueError(f"X must have at least one row and one column, got the shape {X!r}.")
-        return n_rows, np.random.default_rng(0).standard_normal((min(n_rows, LOOKED_AT), width))
+        drawn = np.random.default_rng(0).standard_normal((min(n_rows, LOOKED_AT), width))
+        return n_rows, width, drawn
     first = X
     if is_stream(X):
         known = getattr(X, "n_rows", None)
@@ -182,11 +184,11 @@ def _looked_at(X: Any, machine: Any) -> tuple[int, np.ndarray]:
         encoder = new_encoder(machine.encoder)
         encoded = encoder.fit(some).transform(some)
         dense = encoded.toarray() if is_sparse(encoded) else encoded
-        return n_rows, np.asarray(dense, dtype=float)
+        return n_rows, int(some.shape[1]), np.asarray(dense, dtype=float)
     if is_frame(some) or is_sparse(some) or is_foreign(some):
         some = check_rows(some)
         some = some.toarray() if is_sparse(some) else to_numpy(some)
-    return n_rows, np.asarray(some, dtype=floating_name(some))
+    return n_rows, int(some.shape[1]), np.asarray(some, dtype=floating_name(some))
 
 
 @singledispatch

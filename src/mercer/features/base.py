@@ -152,6 +152,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         -------
         self : FeatureMap
         """
+        # scikit-learn leaves out the parameters of what is fitted inside a machine.
+        self._validate_params()
         self._seen = None
         self.n_features_in_ = int(X.shape[1])
         self.__dict__.pop("feature_names_in_", None)

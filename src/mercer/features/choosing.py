@@ -55,7 +55,7 @@ class MapChoice:
     --------
     >>> from mercer import Laplace, choose_map
     >>> choose_map(Laplace(), np.diag([1.0, 2.0, 3.0]))
-    RandomFourier(kernel=Laplace()): RandomFourier (other rows: it is no kernel of norms and ...)
+    RandomFourier(kernel=Laplace()): RandomFourier (rows not known to lie on a sphere, or a ...)
     """
 
     features: FeatureMap
@@ -103,7 +103,7 @@ def choose_map(
     >>> type(choose_map(Gaussian(6.0), X).features).__name__
     'GegenbauerFeatures'
     >>> choose_map(Gaussian(1.0), X, n_components=256, random_state=0)
-    RandomFourier(kernel=Gaussian(), n_components=256, random_state=0): RandomFourier (other ...)
+    RandomFourier(kernel=Gaussian(), n_components=256, random_state=0): RandomFourier (rows ...)
     """
     rows, kernel = kernel.as_rows(X)
     rows = check_rows(rows)

@@ -115,9 +115,9 @@ RULES: dict[str, tuple[Rule, ...]] = {
         ),
         Rule(
             "GegenbauerFeatures",
-            f"dense rows with a reach up to {NEAR:g}, none {FURTHEST:g} times as far, and "
-            f"at least {SPARE_COLUMNS} components for each column",
-            "few degrees hold the kernel, the lowest of them exactly",
+            f"dense rows on average within {NEAR:g} lengthscales of their mean, none {FURTHEST:g} "
+            f"times as far, and at least {SPARE_COLUMNS} components for each column",
+            "polynomials of few degrees hold the kernel, the lowest of them exactly",
             lambda s: (
                 s.density == 1
                 and s.reach <= NEAR
@@ -128,13 +128,14 @@ RULES: dict[str, tuple[Rule, ...]] = {
         Rule(
             "RandomFourier",
             "sparse rows",
-            "polynomials would fill them, as the mean is subtracted first",
+            "GegenbauerFeatures subtract the mean first, which would fill them",
             lambda s: s.density < 1,
         ),
         Rule(
             "RandomFourier",
-            "other rows",
-            "it has too many degrees; waves of random frequencies do as well, in less time",
+            "rows far from their mean in lengthscales, or few components for each column",
+            "GegenbauerFeatures would need too many degrees; waves of random frequencies do as "
+            "well, in less time",
             _otherwise,
         ),
     ),
@@ -146,7 +147,10 @@ RULES: dict[str, tuple[Rule, ...]] = {
             lambda s: s.sphere,
         ),
         Rule(
-            "RandomFourier", "other rows", "it is no kernel of norms and angles there", _otherwise
+            "RandomFourier",
+            "rows not known to lie on a sphere, or a product over columns",
+            "the kernel is none of norms and angles, as GegenbauerFeatures ask for",
+            _otherwise,
         ),
     ),
     "arc-cosine": (
@@ -158,8 +162,9 @@ RULES: dict[str, tuple[Rule, ...]] = {
         ),
         Rule(
             "ArcCosineFeatures",
-            "fewer components",
-            "the columns of degree up to 1 are exact here too, and take less time",
+            f"fewer than {SPARE_COLUMNS} components for each function of degree up to 2",
+            "its columns of degree up to 1 are exact, and it takes less time than "
+            "GegenbauerFeatures",
             _otherwise,
         ),
     ),
@@ -167,7 +172,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
         Rule(
             "GegenbauerFeatures",
             "any rows",
-            "directions take less time than the transforms of sketches",
+            "random directions take less time than the transforms of DotProductSketch",
             _otherwise,
         ),
     ),
@@ -180,8 +185,9 @@ RULES: dict[str, tuple[Rule, ...]] = {
         ),
         Rule(
             "DotProductSketch",
-            "fewer components",
-            "columns of unequal size do no harm to a sketch, but to directions",
+            "more monomials than components",
+            "columns of unequal size do no harm to a sketch, but to the directions of "
+            "GegenbauerFeatures",
             _otherwise,
         ),
     ),
@@ -205,8 +211,9 @@ RULES: dict[str, tuple[Rule, ...]] = {
         ),
         Rule(
             "orthogonal",
-            "other rows",
-            "a product takes less time than transforms; a third of the error of independent ones",
+            f"up to {WIDE:,} columns, rows not known to be dense, a device, or fewer than {MANY:,} "
+            "components",
+            "a product takes less time than transforms; a third of the error of independent waves",
             _otherwise,
         ),
     ),
@@ -220,7 +227,8 @@ RULES: dict[str, tuple[Rule, ...]] = {
         ),
         Rule(
             "zonal",
-            "other rows",
+            f"up to {WIDE:,} columns ({2 * WIDE:,} from depth {DEEP} on), sparse rows, or fewer "
+            f"than {MANY:,} components",
             "the smallest error, without products of features layer by layer",
             _otherwise,
         ),
@@ -232,7 +240,12 @@ RULES: dict[str, tuple[Rule, ...]] = {
             "what is exact is half of the kernel",
             lambda s: s.n_components >= SPARE * (s.n_features + 1),
         ),
-        Rule("antithetic", "fewer components", "the exact columns would be nearly all", _otherwise),
+        Rule(
+            "antithetic",
+            f"fewer than {SPARE:g} components for each of the d + 1 columns that could be exact",
+            "these columns would be nearly all",
+            _otherwise,
+        ),
     ),
     "PolynomialSketch": (
         Rule(
@@ -241,7 +254,12 @@ RULES: dict[str, tuple[Rule, ...]] = {
             "one convolution is about as near to the kernel, and faster",
             lambda s: s.power <= ONE_CONVOLUTION,
         ),
-        Rule("tree", "higher degrees", "errors of factors do not multiply", _otherwise),
+        Rule(
+            "tree",
+            f"degrees above {ONE_CONVOLUTION}",
+            "errors of factors do not multiply",
+            _otherwise,
+        ),
     ),
     "CNTKSketch": (
         Rule(
