@@ -1,6 +1,7 @@
 """Tests of plans: memory as it is measured, budgets, ways out, and what is refused early."""
 
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -183,3 +184,14 @@ def test_a_plan_asks_the_encoder_that_was_given_how_wide_rows_are():
     columns = make_column_transformer((OneHotEncoder(), ["b"]), sparse_threshold=1)
     found = mercer.plan(frame, KernelRegressor("gaussian", n_components=64, encoder=columns))
     assert (found.n_rows, found.n_columns) == (200, 4)
+
+
+def test_names_of_files_are_no_rows():
+    for name in ("houses.csv", Path("houses.csv")):
+        with pytest.raises(
+            TypeError, match=r"give a mercer\.io\.TableStream\('houses\.csv', target"
+        ):
+            mercer.plan(name)
+        for machine in (KernelRegressor(), FeatureRidge()):
+            with pytest.raises(TypeError, match=r"X is 'houses\.csv', and not rows"):
+                machine.fit(name, np.ones(3))
