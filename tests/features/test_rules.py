@@ -221,7 +221,7 @@ def test_the_front_door_says_which_map_and_why():
 
 def test_what_is_no_kernel_or_no_image_is_refused():
     for wrong in ("gaussian", None, Gaussian):
-        with pytest.raises(TypeError, match="must be a kernel, such as mercer.Gaussian"):
+        with pytest.raises(TypeError, match=r"must be a kernel, such as mercer\.Gaussian"):
             choose_map(wrong, normal_rows(20, 4))
     with pytest.raises(ValueError, match="pass image_shape="):
         choose_map(CNTK(depth=1), normal_rows(20, 16))

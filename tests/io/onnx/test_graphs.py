@@ -301,7 +301,7 @@ def test_rows_must_have_the_columns_of_the_fit():
             to_onnx(model, frame.assign(more=1.0))
     narrow = KernelRegressor().fit(ROWS[:, :1], Y)
     for model in (narrow, FeatureRidge(FOURIER).fit(ROWS[:, :1], Y)):
-        with pytest.raises(ValueError, match="3 features, but .* is expecting 1 feature"):
+        with pytest.raises(ValueError, match=r"3 features, but .* is expecting 1 feature"):
             to_onnx(model, ROWS[:, :3])
 
 
