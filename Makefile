@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Modules of libraries that need not be there.
 LIBRARIES := $(addprefix --ignore=src/mercer/,_devices/torch.py _devices/cupy.py ops/_cuda)
 
-.PHONY: demo test check format examples bench docs docs-quick docs-check clean
+.PHONY: demo test check format examples bench examples-quick docs docs-quick docs-check clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -94,9 +94,15 @@ docs: $(DOCS_STAMP)  ## the documentation site, in site/: runs every example, ch
 	$(BIN)/python docs/check_links.py site
 	$(BIN)/python -m pytest tests/docs
 
+# The tutorials take some seconds each, on one core.
+examples-quick: $(STAMP)  ## run the first example and the tutorials, two at a time
+	ls examples/00_start/plot_*.py examples/50_tutorials/plot_*.py \
+		| MPLBACKEND=agg OMP_NUM_THREADS=1 xargs -P 2 -n 1 $(BIN)/python -W ignore
+
 docs-quick: $(DOCS_STAMP)  ## the same without running the examples
 	MERCER_DOCS_QUICK=1 $(SPHINX) docs site
 	$(BIN)/python docs/check_links.py site
+	$(BIN)/python -m pytest tests/docs
 
 docs-check: $(STAMP)  ## every snippet of the README and the guide, and what it prints
 	$(BIN)/python docs/check_snippets.py

@@ -1,5 +1,7 @@
 """How the gallery runs the examples, and saves their figures for light and for dark paper."""
 
+import sys
+from multiprocessing import spawn
 from pathlib import Path
 from tempfile import gettempdir
 
@@ -84,7 +86,26 @@ def darken_thumbnails(app):
         paper.save(themes.dark_sibling(thumb))
 
 
+def let_examples_start_processes():
+    """Let a new process find the functions of an example.
+
+    It looks for them in the module that the example runs in. sphinx-gallery makes one that has a
+    name, as if it could be imported; the file of the example is what a new process must run.
+    """
+    own = spawn.get_preparation_data
+
+    def prepared(name):
+        data = own(name)
+        if data.get("init_main_from_name") == "__main__":
+            del data["init_main_from_name"]
+            data["init_main_from_path"] = sys.modules["__main__"].__file__
+        return data
+
+    spawn.get_preparation_data = prepared
+
+
 def setup(app):
+    let_examples_start_processes()
     # After sphinx-gallery, which has the default priority of 500.
     app.connect("builder-inited", darken_thumbnails, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from datetime import date
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -81,12 +82,23 @@ def query_library(X: Any) -> str | None:
 
 
 def refuse_query(X: Any, name: str) -> None:
-    """Say how to stream or compute a table that holds no rows, if ``X`` is one."""
+    """Say how to stream or compute a table that holds no rows, if ``X`` is one.
+
+    The name of a file holds none, either.
+    """
+    if isinstance(X, (str, Path)):
+        raise TypeError(
+            f"{name} is {str(X)!r}, and not rows; of a table in a file give a "
+            f"mercer.io.TableStream({str(X)!r}, target=...)."
+        )
     library = query_library(X)
     if library is None:
         return
     computed = COMPUTED.get(library, "{} as a pandas, polars or pyarrow table").format(name)
-    streamed = f"to stream it, give fit a mercer.io.TableStream({name}, target=...); "
+    streamed = (
+        f"to stream it, give fit a mercer.io.TableStream({name}, target=...), "
+        "and predict one with target=None; "
+    )
     raise TypeError(
         f"{name} is a {library} {type(X).__name__}, whose rows are not in memory yet: "
         f"{streamed if library in ('polars', 'duckdb', 'datasets') else ''}"
@@ -102,6 +114,17 @@ def is_arrow(X: Any) -> bool:
 def column_names(X: Any) -> list[Any]:
     """Return the names of the columns of a table."""
     return list(X.column_names if hasattr(type(X), "column_names") else X.columns)
+
+
+def temporal_columns(X: Any) -> list[Any]:
+    """Return the names of the columns of a table that hold dates, times of day or durations.
+
+    Names that occur twice are not looked up.
+    """
+    names = column_names(X)
+    if len(set(names)) < len(names):
+        return []
+    return [name for name, dtype in _frame(X).schema.items() if dtype.is_temporal()]
 
 
 def frame_rows(X: Any, start: int, stop: int) -> Any:

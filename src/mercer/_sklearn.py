@@ -41,7 +41,7 @@ from ._estimators import (
     RegressorMixin,
     TransformerMixin,
 )
-from ._frame import column_names, is_arrow, is_frame, refuse_query
+from ._frame import column_names, is_arrow, is_frame, refuse_query, temporal_columns
 from ._words import columns_hint
 
 __all__ = [
@@ -148,6 +148,7 @@ def check_rows(X: Any, *, name: str = "X", owner: Any = None, reset: bool = Fals
     if is_foreign(X) or is_dask(X):
         return _check_foreign(X, name, owner, reset)
     refuse_query(X, name)
+    _refuse_dates(X)
     rules: dict[str, Any] = {
         "accept_sparse": "csr",
         "dtype": "numeric",
@@ -236,6 +237,17 @@ def _hint_at_columns(error: Exception, X: Any, owner: Any) -> None:
     if known is not None and is_frame(X) and "eature names" in str(error):
         hint = columns_hint(column_names(X), list(known))
         raise ValueError(f"{error}{hint}") from error
+
+
+def _refuse_dates(X: Any) -> None:
+    """Refuse dates in a data frame, some kinds of which would make microseconds of them."""
+    found = temporal_columns(X) if is_frame(X) else []
+    if found:
+        raise TypeError(
+            f"Column {found[0]!r} holds dates or durations, and only numbers are taken here; use "
+            "KernelRegressor or KernelClassifier, put a TableEncoder first, or make it a number "
+            f"of days (of a field: field.assign_coords({found[0]}=days))."
+        )
 
 
 def _check_arrow_names(X: Any, owner: Any, reset: bool) -> None:

@@ -201,7 +201,7 @@ def test_a_checkpoint_is_used_and_removed(folder, tmp_path):
         (("predict", "price.mercer", "gone.csv"), 2, "no file"),
         (("predict", "price.mercer", "test.csv", "-o", "out.xlsx"), 2, ".csv or .parquet"),
         (("predict", "price.mercer", "test.csv", "--proba"), 2, "regression"),
-        (("predict", "train.csv", "test.csv"), 1, "not a model file"),
+        (("predict", "train.csv", "test.csv"), 1, "train.csv is a table and not a model file; the"),
         (("score", "price.mercer", "rows.npz"), 2, "no column 'price'"),
         (("show", "gone.mercer"), 2, "no file"),
         (("show", "train.csv"), 1, "not a model file"),

@@ -1,6 +1,7 @@
 """Tests of plans: memory as it is measured, budgets, ways out, and what is refused early."""
 
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -185,3 +186,14 @@ def test_a_plan_asks_the_encoder_that_was_given_how_wide_rows_are():
     assert (found.n_rows, found.n_columns, found.n_encoded) == (200, 2, 4)
     assert "200 rows, 2 columns; 4 columns once encoded" in str(found)
     assert "encoded" not in str(mercer.plan((200, 2), KernelRegressor("gaussian")))
+
+
+def test_names_of_files_are_no_rows():
+    for name in ("houses.csv", Path("houses.csv")):
+        with pytest.raises(
+            TypeError, match=r"give a mercer\.io\.TableStream\('houses\.csv', target"
+        ):
+            mercer.plan(name)
+        for machine in (KernelRegressor(), FeatureRidge()):
+            with pytest.raises(TypeError, match=r"X is 'houses\.csv', and not rows"):
+                machine.fit(name, np.ones(3))

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse
 
 from mercer import (
+    CNTK,
     NNGP,
     NTK,
     ArcCosine,
@@ -226,6 +227,16 @@ def test_the_front_door_says_which_map_and_why():
     )
     report = KernelRegressor(Laplace(6.0), n_components=128).fit(X, y).report_
     assert "RandomFourier (" in report.method_reason
+
+
+def test_what_is_no_kernel_or_no_image_is_refused():
+    for wrong in ("gaussian", None, Gaussian):
+        with pytest.raises(TypeError, match=r"must be a kernel, such as mercer\.Gaussian"):
+            choose_map(wrong, normal_rows(20, 4))
+    with pytest.raises(ValueError, match="pass image_shape="):
+        choose_map(CNTK(depth=1), normal_rows(20, 16))
+    with pytest.raises(ValueError, match="needs 9"):
+        choose_map(CNTK(depth=1, image_shape=(3, 3, 1)), normal_rows(20, 16))
 
 
 def test_what_was_measured_supports_the_rules():

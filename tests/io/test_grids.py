@@ -168,6 +168,25 @@ def test_the_front_door_takes_times_of_a_grid():
     assert "date" in model.report_.encoding
 
 
+def test_no_gaps_are_said_to_be_none():
+    array = field()[0].drop_vars("time").fillna(0.0)
+    model = FeatureRidge(alpha=0.1).fit(GridRows(array))
+    with pytest.raises(ValueError, match="The field has no missing cells"):
+        model.predict(GridRows(array, cells="missing"))
+
+
+def test_times_of_a_grid_need_an_encoder():
+    array = field()
+    X, y = GridRows(array).rows()
+    for step in (RandomFourier(n_components=10), SphericalCoordinates((1, 2))):
+        with pytest.raises(TypeError, match=r"'time' holds dates.*assign_coords\(time=days"):
+            step.fit(X, y)
+    polars = pytest.importorskip("polars")
+    for other in (X[["time"]], polars.from_pandas(X)):
+        with pytest.raises(TypeError, match="'time' holds dates"):
+            RandomFourier(n_components=10).fit(other)
+
+
 def test_features_on_a_stream_of_frames():
     array = field()[0].drop_vars("time")
     features = RandomFourier(n_components=10, random_state=0)
@@ -189,6 +208,10 @@ def test_what_is_not_a_field_is_refused():
         GridRows(data, "a")
     with pytest.raises(ValueError, match="no 'latitud'; did you mean 'latitude'"):
         GridRows(array, columns=["latitud"])
+    with pytest.raises(ValueError, match="no 'lat'; it has time, latitude, longitude"):
+        GridRows(array, columns=["lat"])
+    with pytest.raises(ValueError, match="'wind' is not there; the dataset has a, b"):
+        GridRows(data, "wind")
     with pytest.raises(ValueError, match="cells must be one of"):
         GridRows(array, cells="some")
     with pytest.raises(ValueError, match="block_rows"):
@@ -196,7 +219,7 @@ def test_what_is_not_a_field_is_refused():
     with pytest.raises(ValueError, match="single number"):
         GridRows(array[0, 0, 0])
     for wrong in (5, array.size - 1, array.size + 1):
-        with pytest.raises(ValueError, match="a number for each row"):
+        with pytest.raises(ValueError, match=f"there are {wrong} for the 105 cells"):
             GridRows(array, cells="all").grid(np.zeros(wrong))
     with pytest.raises(ValueError, match="a field of each column"):
         GridRows(array).grid(np.zeros((3, 2)))

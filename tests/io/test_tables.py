@@ -298,6 +298,12 @@ def test_files_that_are_not_what_their_name_says(tmp_path, name, words):
         TableStream(tmp_path / name, target="y")
 
 
+def test_an_excel_file_is_to_be_saved_as_another(tmp_path):
+    (tmp_path / "a.xlsx").write_bytes(b"PK")
+    with pytest.raises(ValueError, match=r"a\.xlsx is an Excel file; save it as CSV or Parquet"):
+        TableStream(tmp_path / "a.xlsx", target="y")
+
+
 def test_folders_with_nothing_or_with_files_that_disagree(tmp_path):
     with pytest.raises(ValueError, match="holds no files"):
         TableStream(tmp_path, target="y")

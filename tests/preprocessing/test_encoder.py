@@ -183,6 +183,34 @@ def test_unseen_categories_warn_by_default_and_become_zeros():
         TableEncoder(unseen="error").fit(frame).transform(strange)
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        np.asarray,
+        lambda X: pd.DataFrame(X, columns=["0", "1", "2"]),
+        lambda X: scipy.sparse.csr_array(X),
+    ],
+    ids=["matrix", "frame", "CSR"],
+)
+def test_gaps_in_columns_that_were_complete_warn(make):
+    X = np.random.default_rng(0).standard_normal((20, 3))
+    strange = X.copy()
+    strange[[0, 5], 0] = strange[1, 1] = np.nan
+    if not scipy.sparse.issparse(make(X)):
+        X[4, 2] = strange[7, 2] = np.nan
+    text = r"Column '?0'? is missing in 2 rows, but never was .*\(and 1 more column likewise\)"
+    encoder = TableEncoder().fit(make(X))
+    with pytest.warns(UserWarning, match=text) as caught:
+        rows = encoder.transform(make(strange))
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    ignoring = TableEncoder(unseen="ignore").fit(make(X)).transform(make(strange))
+    assert abs(rows - ignoring).max() == 0
+    with pytest.raises(ValueError, match=text):
+        TableEncoder(unseen="error").fit(make(X)).transform(make(strange))
+    encoder.transform(make(X))
+
+
 def test_a_rare_category_does_not_end_a_cross_validation():
     frame = pd.DataFrame({"x": np.arange(30.0), "kind": ["a", "b"] * 14 + ["once", "a"]})
     model = make_pipeline(TableEncoder(), Ridge())

@@ -154,8 +154,8 @@ def test_which_columns_count_as_whole_numbers():
 
 @pytest.mark.parametrize("make", [np.asarray, lambda X: pd.DataFrame(X, columns=["a"])])
 def test_unseen_whole_numbers_follow_the_rule_for_categories(make):
-    X, strange = make([[1.0], [2.0], [5.0]]), make([[3.0], [2.5], [np.nan], [2.0]])
-    expected = [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 1, 0]]
+    X, strange = make([[1.0], [2.0], [5.0]]), make([[3.0], [2.5], [2.0]])
+    expected = [[0, 0, 0], [0, 0, 0], [0, 1, 0]]
     text = r"category 3 and 1 more in 2 rows.*known: 1, 2, 5"
     encoder = TableEncoder(whole_numbers="categories").fit(X)
     with pytest.warns(UserWarning, match=text) as caught:
@@ -165,6 +165,8 @@ def test_unseen_whole_numbers_follow_the_rule_for_categories(make):
     assert ignoring.transform(strange).tolist() == expected
     with pytest.raises(ValueError, match=text):
         TableEncoder(whole_numbers="categories", unseen="error").fit(X).transform(strange)
+    with pytest.warns(UserWarning, match="missing in 1 row, .*taken for none of its values"):
+        assert encoder.transform(make([[np.nan], [2.0]])).tolist() == [[0, 0, 0], [0, 1, 0]]
 
 
 def test_rescaled_is_what_a_fit_would_give():

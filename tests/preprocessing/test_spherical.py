@@ -1,5 +1,7 @@
 """Latitude and longitude, and features of coordinates and times."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -75,6 +77,24 @@ def test_features_of_coordinates_and_times_are_those_of_the_product_kernel():
     Z = sketched.fit(X).transform(X)
     assert Z.shape == (80, 4000)
     assert abs(Z @ Z.T - exact).max() < 0.15
+
+
+@pytest.mark.parametrize(
+    ("names", "columns", "right"),
+    [
+        (["lon", "lat"], (0, 1), "('lat', 'lon')"),
+        (["Time", "Latitude", "Longitude"], (0, 1), "('Latitude', 'Longitude')"),
+        (["lat", "time", "lon"], (0, 1), "('lat', 'lon')"),
+        (["lat", "lon"], ("lon", "lat"), "('lat', 'lon')"),
+    ],
+)
+def test_names_that_contradict_columns_are_refused(names, columns, right):
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(np.ones((2, len(names))), columns=names)
+    with pytest.raises(ValueError, match=re.escape(f"write columns={right}.")):
+        SphericalCoordinates(columns).fit(X)
+    others = X.assign(phi=2.0, lam=3.0)
+    assert SphericalCoordinates(("phi", "lam")).fit(others).columns_ == (len(names), len(names) + 1)
 
 
 def test_bad_products_are_refused():

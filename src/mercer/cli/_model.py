@@ -14,13 +14,20 @@ from ._reading import Reading
 
 def load_model(path: Path) -> Any:
     """Return the front-door machine that a file holds."""
-    from ..io import load
+    from ..io import ModelFileError, load
+    from ..io.table_files import FORMATS
     from ..machines import KernelClassifier, KernelRegressor
 
     try:
         model = load(path)
     except FileNotFoundError as error:
         raise click.UsageError(str(error)) from error
+    except ModelFileError as error:
+        if path.suffix.lower() in (*ARRAYS, *FORMATS):
+            raise ModelFileError(
+                f"{path} is a table and not a model file; the order is MODEL DATA."
+            ) from error
+        raise
     if not isinstance(model, (KernelClassifier, KernelRegressor)):
         raise ValueError(
             f"{path} holds a {type(model).__name__}; this command takes a KernelRegressor or "

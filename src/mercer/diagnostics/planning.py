@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .._array import floating_name, is_foreign, is_sparse, to_numpy
-from .._frame import is_frame
+from .._frame import is_frame, refuse_query
 from .._sklearn import check_rows, checked
 from ..engine.config import matrix_memory
 from ..engine.sample import ENTRIES
@@ -63,7 +63,7 @@ def plan(X: Any, model: Any = None, n_components: int | None = None, *, n_target
 
     Parameters
     ----------
-    X : array, data frame, table on disk, or pair of int
+    X : array, data frame, TableStream of a table on disk, or pair of int
         The rows, or how many there are and how many columns: ``(1_000_000, 20)``.
     model : machine, feature map, Kernel, str or None, default=None
         What is fitted. A feature map stands for :class:`FeatureRidge` on it; a kernel, the name of
@@ -164,6 +164,7 @@ def _looked_at(X: Any, machine: Any) -> tuple[int, int, np.ndarray]:
             raise ValueError(f"X must have at least one row and one column, got the shape {X!r}.")
         drawn = np.random.default_rng(0).standard_normal((min(n_rows, LOOKED_AT), width))
         return n_rows, width, drawn
+    refuse_query(X, "X")
     first = X
     if is_stream(X):
         known = getattr(X, "n_rows", None)

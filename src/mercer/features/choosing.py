@@ -27,6 +27,7 @@ from ..kernels import (
 )
 from ..kernels.lengthscale import RowSummary
 from ..kernels.radial import is_angular, on_sphere
+from ..ops.images import image_shape_of
 from .base import FeatureMap
 from .for_kernel import Maker, maker_for
 from .fourier import RandomFourier
@@ -105,8 +106,14 @@ def choose_map(
     >>> choose_map(Gaussian(1.0), X, n_components=256, random_state=0)
     RandomFourier(kernel=Gaussian(), n_components=256, random_state=0): RandomFourier (rows ...)
     """
+    if not isinstance(kernel, Kernel):
+        raise TypeError(
+            f"kernel must be a kernel, such as mercer.Gaussian('median'), got {kernel!r}."
+        )
     rows, kernel = kernel.as_rows(X)
     rows = check_rows(rows)
+    if isinstance(kernel, CNTK):
+        image_shape_of(rows, kernel.image_shape)
     summary = RowSummary()
     visit_rows(summary.update, rows, label="norms")
     if kernel.needs_data():

@@ -59,8 +59,9 @@ def spectral_kernel(kernel: Kernel | None) -> Kernel:
     if not has_spectral_measure(known):
         raise ValueError(
             f"kernel={known!r} has no spectral measure to draw frequencies from; use "
-            "Gaussian, Laplace, Matern or ProductLaplace here, and ArcCosineFeatures for "
-            "ArcCosine."
+            "Gaussian, Laplace, Matern or ProductLaplace here, and for others the map that "
+            "mercer.choose_map(kernel, X) chooses, such as ArcCosineFeatures for ArcCosine, "
+            "NTKFeatures for NTK and PolynomialSketch for Polynomial."
         )
     return known
 

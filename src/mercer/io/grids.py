@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._optional import require
-from .._words import did_you_mean
+from .._words import did_you_mean, listed
 from ..engine.blocks import cut
 
 #: Which cells of a grid are rows.
@@ -98,8 +98,12 @@ class GridRows:
         return list(self._sources)
 
     def __iter__(self) -> Iterator[Any]:
+        empty = True
         for X, y in self._blocks():
+            empty = False
             yield X if y is None else (X, y)
+        if empty:
+            raise ValueError(f"The field has no {self._kind()}cells, and so there are no rows.")
 
     def rows(self) -> Any:
         """Return all rows at once.
@@ -169,10 +173,14 @@ class GridRows:
                 # A unit, or a scale in a file, need not be that of a standard deviation.
                 made.attrs, made.encoding = {}, {}
                 return made.rename(self.target.name if name is None else name)
+        n_cells = sum(len(self._rows_of(self.target.isel(spans))[0]) for spans in self._chunks())
         raise ValueError(
-            f"values must be a number for each row, but there are {len(given):,} for another "
-            f"number of {self.cells} cells."
+            f"values must be a number for each row, but there are {len(given):,} for the "
+            f"{n_cells:,} {self._kind()}cells."
         )
+
+    def _kind(self) -> str:
+        return "" if self.cells == "all" else f"{self.cells} "
 
     def _source(self, field: Any, name: Any, others: dict[str, Any]) -> Any:
         """Return what a column is taken from."""
@@ -187,7 +195,8 @@ class GridRows:
         else:
             known = [str(known) for known in (*target.dims, *target.coords, *others)]
             raise ValueError(
-                f"columns: the field has no {name!r}; {did_you_mean(str(name), known)}"
+                f"columns: the field has no {name!r}; "
+                + did_you_mean(str(name), known, f"it has {listed(known)}.")
             )
         strange = set(source.dims) - set(target.dims)
         if strange:
@@ -228,7 +237,8 @@ def _target_of(field: Any, target: str | None) -> tuple[Any, dict[str, Any]]:
         if target is None:
             raise ValueError(f"target must name a variable of the dataset: {', '.join(names)}.")
         if target not in field.data_vars:
-            raise ValueError(f"target={target!r} is not there; {did_you_mean(target, names)}")
+            hint = did_you_mean(target, names, f"the dataset has {listed(names)}.")
+            raise ValueError(f"target={target!r} is not there; {hint}")
         others = {name: field[name] for name in field.data_vars if name != target}
         return field[target], others
     if not (hasattr(field, "dims") and hasattr(field, "isel")):

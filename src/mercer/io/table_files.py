@@ -22,6 +22,7 @@ FORMATS = {
     ".csv": "csv",
     ".tsv": "tsv",
 }
+EXCEL = (".xlsx", ".xls", ".xlsm", ".xlsb")
 #: Files of text, which may also be compressed.
 TEXT = ("csv", "tsv")
 COMPRESSED = (".gz", ".bz2")
@@ -224,6 +225,8 @@ def _kind(path: Path, files: list[Path]) -> str:
     """Return what the files hold, which must be the same for all."""
     kinds = {FORMATS.get(_ending(file)) for file in files}
     kind = kinds.pop() if len(kinds) == 1 else None
+    if path.suffix.lower() in EXCEL:
+        raise ValueError(f"{path} is an Excel file; save it as CSV or Parquet.")
     if kind is None:
         found = ", ".join(sorted({_ending(file) or file.name for file in files}))
         raise ValueError(

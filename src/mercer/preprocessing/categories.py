@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from typing import Any
 
 import numpy as np
 
 from .._frame import is_missing
+from .unseen import report_categories
 
 #: Stands for a value that is not among the categories, until it is known to be missing or not.
 UNKNOWN = -2
@@ -64,26 +64,5 @@ def category_codes(
         return codes
     strange = Counter(found[row] for row in unknown[~missing])
     if strange:
-        report(strange, [c for c in shown if c is not None], unseen, label)
+        report_categories(strange, [c for c in shown if c is not None], unseen, label)
     return codes
-
-
-def report(strange: Counter[Any], known: list[Any], unseen: str, label: str) -> None:
-    """Warn of categories that were not there when the encoder was fitted, or refuse them."""
-    first, n_others = next(iter(strange)), len(strange) - 1
-    others = f" and {n_others} more" if n_others else ""
-    n_rows = sum(strange.values())
-    some = ", ".join(repr(c) for c in known[:10]) + (", ..." if len(known) > 10 else "")
-    text = (
-        f"Column {label} holds the category {first!r}{others} in {n_rows} "
-        f"row{'s' if n_rows > 1 else ''}, not seen when the model was fitted (known: {some})"
-    )
-    if unseen == "error":
-        raise ValueError(f"{text}; correct it, or fit with TableEncoder(unseen='warn').")
-    warnings.warn(
-        f"{text}; encoded as all zeros (TableEncoder(unseen='ignore') silences this warning, "
-        "unseen='error' refuses such rows).",
-        UserWarning,
-        # From the caller of transform, which scikit-learn wraps.
-        stacklevel=7,
-    )

@@ -77,8 +77,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         The most columns that one column of categories becomes; the rarest share the last.
     unseen : {"warn", "error", "ignore"}, default="warn"
         What to do with a category that was not there in ``fit``: set all its columns to zero
-        with a warning, refuse it, or set them to zero silently. Where the rarest categories
-        share a column, unseen ones join them.
+        with a warning, refuse it, or set them to zero silently. Where the rarest categories share
+        a column, unseen ones join them. The same holds for a missing number in a column that had
+        none in ``fit``, which becomes the mean.
     dates : {"days", "parts"}, default="days"
         Encode dates as days since 1970 alone, or add what recurs: the place in the year as a
         point of a circle (cosine and sine of the month, with the day as a fraction of it, so

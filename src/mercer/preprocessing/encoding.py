@@ -13,6 +13,7 @@ from .._array import (
     all_finite,
     as_floating,
     floating_name,
+    has_values,
     is_sparse,
     like,
     namespace,
@@ -25,6 +26,7 @@ from .columns import CATEGORY, DATE, NUMBER, Column, is_matrix, labels_of, plura
 from .dates import PARTS, date_parts, parsed_date
 from .scaling import Scaling, scaling_of
 from .table_summary import TableSummary
+from .unseen import report_gaps
 from .whole_numbers import value_columns, whole_number_columns
 
 #: The type of results if it holds every column of numbers exactly.
@@ -127,14 +129,15 @@ class Encoding:
         X : data frame, matrix of any library, CSR or array of objects
             The table.
         unseen : {"warn", "error", "ignore"}
-            What to do with categories that are not known.
+            What to do with categories that are not known, and with missing entries in columns
+            that had none.
         """
         if not is_matrix(X):
             return self._columns(X, unseen)
         if set(self.kinds) != {NUMBER}:
             return self._columns(to_numpy(X).astype(object), unseen)
         if is_sparse(X) and not self.scaling.centered:
-            return self._csr(X)
+            return self._csr(X, unseen)
         return self._matrix(X.toarray() if is_sparse(X) else X, unseen)
 
     def _matrix(self, X: Any, unseen: str) -> Any:
@@ -143,28 +146,33 @@ class Encoding:
         kept = _taken(X, self.scaling.columns)
         labels = labels_of(X)
         self._refuse_infinity(kept, labels)
-        rows = self.scaling.clipped(self.scaling.standardized(kept))
+        missing = _missing(kept)
+        self._tell_of_gaps(_counts(missing), labels, unseen)
+        rows = self.scaling.clipped(self.scaling.standardized(kept, missing))
         self._refuse_overflow(rows, labels)
         if len(self.gaps):
             gaps = xp.isnan(_taken(X, self.gaps))
             rows = xp.concat([rows, xp.astype(gaps, rows.dtype)], axis=1)
         for j, values in self.whole.items():
             self._refuse_infinity(X[:, j : j + 1], labels, [j])
+            self._tell_of_gaps(_counts(_missing(X[:, j : j + 1])), labels, unseen, j)
             rows = xp.concat([rows, value_columns(X[:, j], values, unseen, labels[j])], axis=1)
         if self.constant is not None:
             last = xp.full((rows.shape[0], 1), self.constant, dtype=rows.dtype, device=rows.device)
             rows = xp.concat([rows, last], axis=1)
         return rows
 
-    def _csr(self, X: Any) -> Any:
+    def _csr(self, X: Any, unseen: str) -> Any:
         """Return CSR rows that are not centred; a missing entry is one that is stored as NaN."""
-        kept = X[:, self.scaling.columns].astype(floating_name(X))
-        self._refuse_infinity(kept, labels_of(X))
+        kept, labels = X[:, self.scaling.columns].astype(floating_name(X)), labels_of(X)
+        self._refuse_infinity(kept, labels)
         missing = np.isnan(kept.data)
+        counts = np.bincount(kept.indices[missing], minlength=kept.shape[1])
+        self._tell_of_gaps(counts, labels, unseen)
         with np.errstate(over="ignore"):
             kept.data = kept.data / like(kept, self.scaling.scale)[kept.indices]
         kept.data = np.where(missing, like(kept, self.scaling.fill)[kept.indices], kept.data)
-        self._refuse_overflow(kept, labels_of(X))
+        self._refuse_overflow(kept, labels)
         parts = [kept]
         if len(self.gaps):
             gaps = X[:, self.gaps].astype(kept.dtype)
@@ -184,9 +192,10 @@ class Encoding:
         rows = np.zeros((X.shape[0], self.width), dtype=NARROW if narrow else float)
         numbers = self._numbers(typed, labels)
         self._refuse_infinity(numbers, labels)
-        at = numbers.shape[1]
+        at, missing = numbers.shape[1], _missing(numbers)
+        self._tell_of_gaps(_counts(missing), labels, unseen)
         with np.errstate(over="ignore"):
-            rows[:, :at] = self.scaling.standardized(numbers)
+            rows[:, :at] = self.scaling.standardized(numbers, missing)
         rows[:, :at] = self.scaling.clipped(rows[:, :at])
         self._refuse_overflow(rows[:, :at], labels)
         for j in self.gaps:
@@ -201,6 +210,7 @@ class Encoding:
         for j, values in self.whole.items():
             numbers = self._as_numbers(typed[j], j, labels[j])
             self._refuse_infinity(numbers[:, None], labels, [j])
+            self._tell_of_gaps(_counts(_missing(numbers[:, None])), labels, unseen, j)
             found = value_columns(numbers, values, unseen, labels[j])
             rows[:, at : at + len(values)] = found
             at += len(values)
@@ -244,6 +254,24 @@ class Encoding:
         inside = number < len(self.kinds)
         return labels[number if inside else self.parts[number - len(self.kinds)][0]]
 
+    def _tell_of_gaps(
+        self, counts: np.ndarray, labels: list[str], unseen: str, whole: int | None = None
+    ) -> None:
+        """Warn of missing entries in columns that had none, or refuse them.
+
+        ``counts`` are those of the columns of the scaling, or of one column of whole numbers.
+        """
+        if unseen == "ignore" or not counts.any():
+            return
+        numbers = self.scaling.columns if whole is None else [whole]
+        gaps = {
+            labels[number]: int(count)
+            for number, count in zip(numbers, counts, strict=True)
+            if count and number < len(labels) and number not in self.gaps
+        }
+        if gaps:
+            report_gaps(gaps, "its mean" if whole is None else "none of its values", unseen)
+
     def _refuse_infinity(
         self, kept: Any, labels: list[str], numbers: Sequence[int] | None = None
     ) -> None:
@@ -278,6 +306,21 @@ def _refuse_csr(scaling: str, whole_numbers: str) -> None:
                 f"not learn from sparse rows; fit dense ones (X.toarray()), or use "
                 f"{name}={instead!r}."
             )
+
+
+def _missing(numbers: Any) -> Any:
+    """Return where numbers are missing, or ``None`` if that is nowhere."""
+    xp = namespace(numbers)
+    missing = xp.isnan(numbers)
+    return None if has_values(numbers) and not bool(xp.any(missing)) else missing
+
+
+def _counts(missing: Any) -> np.ndarray:
+    """Return how many entries of each column are missing, as far as that is known."""
+    if missing is None or not has_values(missing):
+        return np.zeros(0, dtype=int)
+    xp = namespace(missing)
+    return np.asarray(to_numpy(xp.sum(xp.astype(missing, xp.int64), axis=0)))
 
 
 def _first_infinite(rows: Any) -> int | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._array import as_floating, floating_name, has_values, like, namespace
+from .._array import as_floating, floating_name, like, namespace
 from .._registry import storable
 from ..engine.moments import ColumnMoments
 from .quantiles import Quantiles, Ranks
@@ -50,16 +50,23 @@ class Scaling:
     fill: np.ndarray
     ranks: dict[int, Ranks] = field(default_factory=dict)
 
-    def standardized(self, kept: Any) -> Any:
-        """Return the columns that are kept, centred and scaled, their missing entries filled."""
+    def standardized(self, kept: Any, missing: Any = None) -> Any:
+        """Return the columns that are kept, centred and scaled, their missing entries filled.
+
+        Parameters
+        ----------
+        kept : array of shape (n_rows, n_kept)
+            Of any library.
+        missing : array of bool, default=None
+            Where entries are missing; ``None``: nowhere.
+        """
         xp = namespace(kept)
         # What overflows is soft-clipped, or refused by who asked.
         with np.errstate(over="ignore"):
             rows = (kept - like(kept, self.center)) / like(kept, self.scale)
         if self.ranks:
             rows = self._with_ranks(rows, kept)
-        missing = xp.isnan(kept)
-        if has_values(kept) and not bool(xp.any(missing)):
+        if missing is None:
             return rows
         return xp.where(missing, like(kept, self.fill), rows)
 

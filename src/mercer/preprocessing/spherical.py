@@ -24,6 +24,8 @@ from ..ops.products import dense
 
 #: Half a turn in the unit of the angles.
 HALF_TURN = {"degrees": 180.0, "radians": math.pi}
+#: What columns of latitudes and of longitudes are called.
+LATITUDES, LONGITUDES = {"lat", "latitude"}, {"lon", "lng", "long", "longitude"}
 #: How far beyond the pole rounding may lead, in right angles.
 ROUNDING = 1e-6
 
@@ -39,7 +41,8 @@ class SphericalCoordinates(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     columns : pair of int or of str, default=(0, 1)
-        Latitude and longitude: numbers of columns, or names of those of a data frame.
+        Latitude and longitude: numbers of columns, or names of those of a data frame. Numbers
+        are refused where the names of the columns say that these are others.
     unit : {"degrees", "radians"}, default="degrees"
         The unit of the angles.
 
@@ -143,7 +146,26 @@ class SphericalCoordinates(TransformerMixin, BaseEstimator):
             found.append(int(column))
         if found[0] == found[1]:
             raise ValueError(f"columns={self.columns!r} names one column twice.")
+        self._refuse_contradiction(names, found)
         return found[0], found[1]
+
+    def _refuse_contradiction(self, names: list[str], found: list[int]) -> None:
+        """Refuse columns of which the names say that they are others, or the wrong way round."""
+        right = [
+            [k for k, name in enumerate(names) if str(name).lower() in words]
+            for words in (LATITUDES, LONGITUDES)
+        ]
+        if [len(places) for places in right] != [1, 1]:
+            return
+        latitude, longitude = right[0][0], right[1][0]
+        named = all(isinstance(column, str) for column in self.columns)
+        if found == [latitude, longitude] or (named and found != [longitude, latitude]):
+            return
+        raise ValueError(
+            f"columns={self.columns!r} takes {names[found[0]]!r} for latitude and "
+            f"{names[found[1]]!r} for longitude; write "
+            f"columns={(names[latitude], names[longitude])!r}."
+        )
 
     def _others(self) -> list[int]:
         return [k for k in range(self.n_features_in_) if k not in self.columns_]

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from .._array import as_floating, has_values, like, namespace, to_numpy
-from .categories import report
 from .columns import NUMBER
 from .table_summary import TableSummary
+from .unseen import report_categories
 
 #: The most values of a column of whole numbers that can count as categories.
 MOST_VALUES = 32
@@ -74,7 +74,8 @@ def value_columns(numbers: Any, values: np.ndarray, unseen: str, label: str) -> 
         strange = ~xp.any(found, axis=1) & ~xp.isnan(wide)
         if bool(xp.any(strange)):
             others = to_numpy(wide)[to_numpy(strange)].tolist()
-            report(Counter(map(_shown, others)), [_shown(v) for v in values], unseen, label)
+            known = [_shown(value) for value in values]
+            report_categories(Counter(map(_shown, others)), known, unseen, label)
     return xp.astype(found, numbers.dtype)
 
 

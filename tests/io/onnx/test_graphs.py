@@ -303,6 +303,21 @@ def test_a_frame_of_numbers_is_one_input():
         to_onnx(model, frame.astype(str) + "x")
 
 
+def test_rows_must_have_the_columns_of_the_fit():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(ROWS[:, :2], columns=["size", "age"])
+    named = KernelRegressor().fit(frame, Y)
+    for model in (named, make_pipeline(StandardScaler(), FeatureRidge(FOURIER)).fit(frame, Y)):
+        with pytest.raises(ValueError, match="in the same order as they were in fit"):
+            to_onnx(model, frame[["age", "size"]])
+        with pytest.raises(ValueError, match="eature"):
+            to_onnx(model, frame.assign(more=1.0))
+    narrow = KernelRegressor().fit(ROWS[:, :1], Y)
+    for model in (narrow, FeatureRidge(FOURIER).fit(ROWS[:, :1], Y)):
+        with pytest.raises(ValueError, match=r"3 features, but .* is expecting 1 feature"):
+            to_onnx(model, ROWS[:, :3])
+
+
 def test_what_has_no_converter_is_answered_with_what_has_one():
     features = QuantizedFourier(Gaussian(2.0), **SMALL).fit(ROWS)
     with pytest.raises(NotRecordable, match=r"hash of the bits.*RandomFourier"):

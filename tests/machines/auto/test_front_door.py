@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer
 from mercer import (
+    CNTK,
     Gaussian,
     KernelClassifier,
     KernelRegressor,
@@ -295,6 +296,13 @@ def test_targets_that_cannot_be_learnt():
     X, _ = waves(50)
     refused(KernelRegressor("gaussian"), X, np.full(50, np.nan), "NaN or infinity at row 0")
     refused(KernelClassifier("gaussian"), X, ["a"] * 50, "one class only")
+
+
+def test_images_without_their_constant_pixels_are_refused():
+    images = np.random.default_rng(0).uniform(size=(40, 16))
+    images[:, 3] = 0.0
+    kernel = CNTK(depth=1, image_shape=(4, 4, 1))
+    refused(KernelClassifier(kernel), images, images[:, 0] > 0.5, "16 columns are 15, as constant")
 
 
 def test_parameters_are_not_changed():

@@ -13,6 +13,7 @@ from ..._array import as_floating, dtype_name
 from ..._deferred import collected
 from ..._optional import require
 from ..._skl2onnx import parsed
+from ..._sklearn import check_columns
 from ...features import FeatureMap, QuantizedFourier
 from ...preprocessing import SphericalCoordinates, TableEncoder
 from .array import Recorded
@@ -42,9 +43,9 @@ def to_onnx(model: Any, X: Any, *, target_opset: int | None = None) -> Any:
     model : estimator or Pipeline
         A fitted model.
     X : array of shape (n_samples, n_features)
-        Rows, of which only the number of columns and the dtype matter: that of the graph is float64
-        for float64, and float32 for all else. A data frame of numbers becomes one input of all
-        its columns.
+        Rows of the columns that the model was fitted on. Their numbers do not matter, their dtype
+        does: that of the graph is float64 for float64, and float32 for all else. A data frame of
+        numbers becomes one input of all its columns, in their order.
     target_opset : int, default=None
         The version of the operators, at least 18; ``None``: the newest that skl2onnx knows.
 
@@ -65,6 +66,9 @@ def to_onnx(model: Any, X: Any, *, target_opset: int | None = None) -> Any:
     """
     skl2onnx = require("skl2onnx", "onnx", "to_onnx")
     register()
+    if hasattr(model, "n_features_in_"):
+        # A graph knows no names, and skl2onnx compares no widths.
+        check_columns(X[:1], owner=model)
     rows = np.asarray(X[:1])
     if rows.dtype not in (np.float32, np.float64):
         rows = _as_numbers(rows)

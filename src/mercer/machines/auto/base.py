@@ -33,7 +33,7 @@ from ...solvers.cost import FOLDS
 from ..estimator import ALPHA, Machine, Values, adopt
 from ..report import FitReport
 from ..targets import Targets
-from .choice import choose_kernel
+from .choice import choose_kernel, refuse_dropped_pixels
 from .cluster_source import source_on_cluster
 from .learnt import SAMPLE_ROWS, is_searchable, learnt_state
 from .pilot import AUTO, PILOT_ROWS, Pilot, has_feature_map
@@ -244,6 +244,7 @@ class KernelMachine(Machine):
             known = columns.n_rows if same else None
             method = choose_method(known, self.n_components, self.approximation, featured)
             width = len(columns.encoder.get_feature_names_out())
+            refuse_dropped_pixels(self.kernel, self.n_features_in_, width)
             asked = self.kernel is not None or self.n_components != "auto"
             named = self.kernel not in (None, AUTO) or self.n_components != "auto"
             left = free and not asked and self.approximation == "auto"

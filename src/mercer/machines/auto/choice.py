@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from ...features.for_kernel import has_features
 from ...kernels import NNGP, NTK, ArcCosine, Kernel
+from ...ops.images import checked_image_shape
 from ..report import AS_ASKED
 from .halving import chosen_by_halving
 from .pilot import AUTO, Candidate, Pilot, named_kernel
@@ -17,6 +20,30 @@ from .pilot import AUTO, Candidate, Pilot, named_kernel
 ANGULAR = (ArcCosine, NNGP, NTK)
 #: What is tried when no kernel is given.
 FAMILIES = ("gaussian", "matern", "laplace")
+
+
+def refuse_dropped_pixels(kernel: Any, given: int, width: int) -> None:
+    """Refuse to see images without the constant pixels that an encoder has dropped.
+
+    Parameters
+    ----------
+    kernel : Kernel, str or None
+        What was asked for.
+    given, width : int
+        The columns before and after encoding.
+
+    Examples
+    --------
+    >>> from mercer import CNTK
+    >>> refuse_dropped_pixels(CNTK(image_shape=(8, 8, 1)), 64, 64)
+    """
+    shape = getattr(kernel, "image_shape", None)
+    if shape is not None and math.prod(checked_image_shape(shape)) == given != width:
+        raise ValueError(
+            f"Once encoded, {given:,} columns are {width:,}, as constant ones are dropped, and are "
+            f"no images of shape {tuple(shape)} any more; pass the kernel to KernelRidge or "
+            "KernelRidgeClassifier, which take pixels as they are."
+        )
 
 
 def choose_kernel(kernel: Kernel | str | None, pilot: Pilot) -> tuple[Candidate, str]:
