@@ -1,6 +1,5 @@
 """How the gallery runs the examples, and saves their figures for light and for dark paper."""
 
-import sys
 from multiprocessing import spawn
 from pathlib import Path
 from tempfile import gettempdir
@@ -46,8 +45,13 @@ def tutorials_first(folder):
     return "tutorials" not in folder, folder
 
 
-def reset(_conf, _name):
+#: The example that runs: its file, by the module it runs in.
+RUNNING = {}
+
+
+def reset(_conf, name):
     """Start an example with fresh settings, and the colours of the site."""
+    RUNNING["__main__"] = str(name)
     mpl.use("agg")
     mpl.rcdefaults()
     mpl.rcParams["axes.prop_cycle"] = mpl.cycler(color=CYCLE)
@@ -90,15 +94,14 @@ def let_examples_start_processes():
     """Let a new process find the functions of an example.
 
     It looks for them in the module that the example runs in. sphinx-gallery makes one that has a
-    name, as if it could be imported; the file of the example is what a new process must run.
+    name, as if it could be imported, and no file; that of the example is what must be run.
     """
     own = spawn.get_preparation_data
 
     def prepared(name):
         data = own(name)
-        if data.get("init_main_from_name") == "__main__":
-            del data["init_main_from_name"]
-            data["init_main_from_path"] = sys.modules["__main__"].__file__
+        if data.get("init_main_from_name") in RUNNING:
+            data["init_main_from_path"] = RUNNING[data.pop("init_main_from_name")]
         return data
 
     spawn.get_preparation_data = prepared
