@@ -125,3 +125,11 @@ def test_a_number_forgets_the_growth():
 def test_path_reads_as_a_sentence():
     path = GrowthPath((2, 4), (0.5, 0.25), "kernel error", "at most 0.3")
     assert repr(path) == "kernel error 0.5 with 2, 0.25 with 4 features; stopped: at most 0.3"
+
+
+def test_a_map_that_grows_says_which_method_it_has_chosen():
+    X = np.random.default_rng(0).standard_normal((60, 5))
+    given = NTKFeatures(random_state=0, tolerance=0.3).set_params(n_components="auto")
+    features = given.fit(X)
+    assert {part.method_ for part in features.parts_.maps} == set(features.method_.split("; "))
+    assert features.method_reason_

@@ -31,7 +31,7 @@ from mercer import (
 )
 from mercer.io import ModelFileError, storable
 from mercer.io.classes import SCIKIT_LEARN, class_of
-from mercer.io.model_file import checksum
+from mercer.io.model_file import FORMAT, checksum
 
 X = np.random.default_rng(0).standard_normal((80, 4)).astype(np.float32)
 Y = np.sin(X[:, 0]).astype(float)
@@ -357,7 +357,7 @@ def test_a_map_that_is_too_large_to_be_drawn_again_is_refused_when_it_is_saved(
 
 def test_deep_nesting_is_refused(tmp_path):
     path = tmp_path / "m.mercer"
-    text = '{"version": 2, "model": ' + "[" * 100_000 + "]" * 100_000 + "}"
+    text = f'{{"version": {FORMAT}, "model": ' + "[" * 100_000 + "]" * 100_000 + "}"
     arrays = {"a": np.zeros(1)}
     save_file(arrays, str(path), metadata={"mercer": text, "sha256": checksum(text, arrays)})
     with pytest.raises(ModelFileError):

@@ -143,7 +143,7 @@ def limited_blas(threads: int) -> Iterator[None]:
 
 
 def _set_lowest() -> None:
-    """Put the lowest limit in force, or what was there before the first holder came."""
+    """Set the lowest limit that is held, or restore what was set before the first."""
     global _in_force
     lowest = min(_held, default=None)
     if lowest == _in_force:

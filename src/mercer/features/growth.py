@@ -107,11 +107,22 @@ class Parts:
         """Return the attributes of a map that is made of these."""
         drawn = sum(part.n_drawn_ for part in self.maps)
         return {
+            **self._methods(),
             "parts_": self,
             "traits_": self.traits(),
             "n_drawn_": drawn,
             "n_features_out_": self.size,
         }
+
+    def _methods(self) -> dict[str, str]:
+        """Return which methods the maps have chosen and why, where they choose."""
+        said = {
+            name: dict.fromkeys(
+                str(getattr(part, name)) for part in self.maps if name in vars(part)
+            )
+            for name in ("method_", "method_reason_")
+        }
+        return {name: "; ".join(values) for name, values in said.items() if values}
 
     def features(self, X: Any, xp: Any, out: Any = None) -> Any:
         """Return the features of a block of rows, in ``out`` if given."""

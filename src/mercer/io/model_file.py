@@ -16,7 +16,7 @@ from .structure import Packer, Unpacker
 from .versions import PACKAGES, other_versions, versions, warn_of_others
 
 #: The version of the format that is written, and the only one that is read.
-FORMAT = 2
+FORMAT = 3
 #: What goes wrong when a file is not what it says.
 DAMAGE = (
     ArithmeticError,
